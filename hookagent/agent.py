@@ -1,0 +1,414 @@
+"""The agent: the box around the loop. It holds the transcript, the tools, the queues and the one abort signal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from hookagent.abort import AbortSignal
+from hookagent.clock import SYSTEM_CLOCK, Clock
+from hookagent.emitter import Emitter, Listener
+from hookagent.errors import ConfigurationError, MisuseError
+from hookagent.events import Event
+from hookagent.host import LoadedPlugin, hook_table, load_plugins
+from hookagent.limits import Limits
+from hookagent.loop.run import End, Run, ToolExecution
+from hookagent.loop.turn import Finished, run_turns
+from hookagent.messages import AssistantMessage, UserMessage
+from hookagent.private_loop import run_in_private_loop
+from hookagent.prompts import Prompt, as_messages
+from hookagent.providers.base import Provider
+from hookagent.providers.retry import DEFAULT_RETRY_POLICY, RetryPolicy
+from hookagent.queues import MessageQueue, QueueMode
+from hookagent.result import RunResult
+from hookagent.session import Session, SessionState
+from hookagent.session_end import end_session, expect_end
+from hookagent.supervise import Supervisor
+from hookagent.tools.context import ToolContext, calling_context
+from hookagent.tools.registry import ToolRegistry
+from hookagent.usage import Usage
+
+DEFAULT_GRACE_SECONDS = 5.0
+DEFAULT_RESULT_LIMIT = 100_000
+
+
+class Agent:
+    """An LLM agent.
+
+    `name` shows in logs; `tools` are functions, `Tool` objects or names ("files", "shell", "module:function");
+    `model` is a name such as "anthropic:claude-sonnet-5" or a provider object (None: see the design, "No
+    model named"); `plugins` are names, `{name: options}`, objects, or single functions marked `@hookimpl`,
+    in call order, none by default. `limits` hold for each `run` with all its turns; `model_settings` are in
+    the common vocabulary; `tool_execution` is "parallel" or "sequential"; `tool_result_limit` is in
+    characters; `max_parallel_tools` is the most calls at once (None: as many as a round has).
+    `grace_seconds` is what running tools and hooks get after an abort; `clock` and `retry_policy` are for tests.
+
+    Raises `ConfigurationError` (and under it `PluginLoadError`, `ToolDefinitionError`) for what cannot be used.
+    `steer`, `follow_up` and `abort` may be called from any thread; everything else belongs to the event
+    loop in which the agent runs.
+    """
+
+    def __init__(
+        self,
+        name: str = "agent",
+        *,
+        tools: Iterable[Any] = (),
+        system_prompt: str = "",
+        model: str | Provider | None = None,
+        plugins: Iterable[Any] = (),
+        limits: Limits | Mapping[str, Any] | None = None,
+        model_settings: Mapping[str, Any] | None = None,
+        tool_execution: ToolExecution = "parallel",
+        tool_result_limit: int = DEFAULT_RESULT_LIMIT,
+        max_parallel_tools: int | None = None,
+        steering_mode: QueueMode = "one-at-a-time",
+        follow_up_mode: QueueMode = "one-at-a-time",
+        grace_seconds: float = DEFAULT_GRACE_SECONDS,
+        clock: Clock = SYSTEM_CLOCK,
+        retry_policy: RetryPolicy = DEFAULT_RETRY_POLICY,
+    ) -> None:
+        if tool_execution not in ("parallel", "sequential"):
+            raise ConfigurationError(f"tool_execution: expected 'parallel' or 'sequential', got {tool_execution!r}")
+        self.name = name
+        self.system_prompt = system_prompt
+        self.model_settings: Mapping[str, Any] = dict(model_settings or {})
+        self.tool_execution: ToolExecution = tool_execution
+        self.tool_result_limit = tool_result_limit
+        self.max_parallel_tools = max_parallel_tools
+        self.grace_seconds = grace_seconds
+        self.steering = MessageQueue(steering_mode)
+        self.follow_ups = MessageQueue(follow_up_mode)
+        self.last_result: RunResult | None = None
+        self._clock = clock
+        self._retry_policy = retry_policy
+        self._limits = Limits.of(limits)
+        self._model = model
+        self._provider: Provider | None = None if isinstance(model, str) or model is None else model
+        self._tools = ToolRegistry(_as_tools(tools))
+        self._plugins: tuple[LoadedPlugin, ...] = load_plugins(plugins)
+        self._hooks = hook_table(self._plugins)
+        for implementation in self._hooks.register_tools:
+            self._register_tools(implementation)
+        self._listeners: list[Listener] = []
+        self._run: Run | None = None
+        self._new_session()
+
+    def _register_tools(self, implementation: Any) -> None:
+        def register(function: Any, **marks: Any) -> Any:
+            from hookagent.tools.tool import Tool
+
+            return self._tools.add(Tool.from_callable(function, **marks), owner=implementation.plugin)
+
+        from hookagent.errors import PluginLoadError
+
+        def refuse(reason: str, cause: BaseException | None) -> PluginLoadError:
+            error = PluginLoadError(implementation.plugin, implementation.distribution, reason)
+            error.__cause__ = cause
+            return error
+
+        try:
+            returned = implementation.call(register)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raise refuse(f"hook 'register_tools' raised {type(error).__name__}: {error}", error) from error
+        if returned is not None:
+            raise refuse("hook 'register_tools' returned a value; call register(function) instead", None)
+
+    # ---- what it is now ----
+
+    @property
+    def session(self) -> Session:
+        """The session, as a read-only view."""
+        return self._session
+
+    @property
+    def tools(self) -> ToolRegistry:
+        """The tool table; what is added or removed counts from the next request on."""
+        return self._tools
+
+    @property
+    def model(self) -> str:
+        """The model's name, as "provider:model"."""
+        provider = self.provider
+        return f"{provider.name}:{provider.model}" if provider.model else provider.name
+
+    @model.setter
+    def model(self, model: str | Provider) -> None:
+        self._model = model
+        self._provider = None if isinstance(model, str) else model
+
+    @property
+    def provider(self) -> Provider:
+        """The model itself, made when first needed. Raises `ConfigurationError` when none can be."""
+        if self._provider is None:
+            from hookagent.providers.routing import default_model, provider_for
+
+            self._provider = provider_for(default_model() if self._model is None else self._model)
+        return self._provider
+
+    @property
+    def plugins(self) -> tuple[LoadedPlugin, ...]:
+        """The plugins, in call order."""
+        return self._plugins
+
+    @property
+    def running(self) -> bool:
+        """Whether a run is active."""
+        return self._run is not None
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of each run."""
+        return self._limits
+
+    # ---- running it ----
+
+    async def run(self, prompt: Prompt) -> RunResult:
+        """Work on a prompt until the model has answered, and give the result.
+
+        `prompt` is text, a `UserMessage` (with images), or a list of them. Raises `MisuseError` when it is
+        empty or a run is active, `PluginError` when a plugin failed, `ConfigurationError` when there is no
+        model; everything else is `RunResult.status`.
+        """
+        return await self._start(as_messages(prompt, "prompt"))
+
+    async def input(self, prompt: Prompt) -> RunResult:
+        """The same as `run`."""
+        return await self.run(prompt)
+
+    async def continue_(self) -> RunResult:
+        """Run on from the transcript as it is, without a new prompt.
+
+        After a user message or tool results the model is asked again; a waiting session's open calls are put
+        to their answerers; after an answer, what is queued is taken as the prompt. Raises `MisuseError`
+        when there is nothing to continue from.
+        """
+        transcript = self._state.transcript
+        if transcript.open_round is None:
+            if not len(transcript):
+                raise MisuseError("continue_(): the session is empty; call run(prompt)")
+            last = transcript[-1]
+            if isinstance(last, AssistantMessage) and last.stop_reason != "pause":
+                queued = self.steering.due() or self.follow_ups.due()
+                if not queued:
+                    raise MisuseError("continue_(): the last message is an answer and nothing is queued; call run(prompt)")
+                return await self._start(queued)
+        return await self._start(())
+
+    def run_sync(self, prompt: Prompt) -> RunResult:
+        """`run`, for callers without an event loop. In a running one it refuses: use `await agent.run(...)`."""
+        return run_in_private_loop(
+            lambda: self.run(prompt), "use 'await agent.run(...)' there", lambda: self.abort("interrupted")
+        )
+
+    async def stream(self, prompt: Prompt) -> AsyncIterator[Event]:
+        """Run, and yield every event as it happens; leaving early aborts the run.
+
+        The result is `agent.last_result`. Raises what `run` raises, at the end.
+        """
+        messages = as_messages(prompt, "prompt")
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        unsubscribe = self.subscribe(events.put_nowait)
+        task = asyncio.ensure_future(self._start(messages))
+        task.add_done_callback(lambda _: events.put_nowait(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            await task
+        finally:
+            unsubscribe()
+            if not task.done():
+                self.abort("the stream was left")
+                await asyncio.wait({task})
+
+    def steer(self, message: str | UserMessage) -> None:
+        """Queue a message that goes in before the next reply, behind the round's results. From any thread."""
+        for one in as_messages(message, "steer"):
+            self.steering.put(one)
+
+    def follow_up(self, message: str | UserMessage) -> None:
+        """Queue a message that goes in when the run would end. From any thread."""
+        for one in as_messages(message, "follow_up"):
+            self.follow_ups.put(one)
+
+    def abort(self, reason: str = "aborted by the caller") -> None:
+        """Stop the active run: cancel the model, start nothing more, ask tools to stop. From any thread; idle: nothing."""
+        run = self._run
+        if run is not None:
+            run.supervisor.abort.set(reason)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` with every event, at once and in order; returns what ends it.
+
+        A listener that raises is reported by name and never changes a run; after three faults it is dropped.
+        """
+        self._listeners.append(listener)
+        unsubscribe = self._emitter.subscribe(listener)
+
+        def end() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+            unsubscribe()
+
+        return end
+
+    def book(self, usage: Usage, plugin: str) -> None:
+        """Add what a plugin's own model call used to the session's usage, under the plugin's name."""
+        state = self._state
+        state.usage = state.usage + usage
+        state.turn_usage = state.turn_usage + usage
+        state.plugin_usage[plugin] = state.plugin_usage.get(plugin, Usage()) + usage
+        if self._run is not None:
+            self._run.usage = self._run.usage + usage
+
+    async def reset(self) -> None:
+        """End the session and begin a new one: empty transcript, empty queues. Refused while running (`MisuseError`)."""
+        await self._end_session("reset()")
+        self.steering.clear()
+        self.follow_ups.clear()
+        self._new_session()
+
+    async def close(self) -> None:
+        """End the session: `on_session_end` of every plugin. Refused while running; a second call does nothing."""
+        await self._end_session("close()")
+
+    def close_sync(self) -> None:
+        """`close`, for callers without an event loop."""
+        run_in_private_loop(self.close, "use 'await agent.close()' there")
+
+    async def __aenter__(self) -> Agent:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._run is not None:
+            self.abort("the agent was closed")
+        await self.close()
+
+    # ---- inside ----
+
+    def peek_steering(self) -> tuple[UserMessage, ...]:
+        """For the loop: what may go in now."""
+        return self.steering.due()
+
+    def peek_follow_up(self) -> tuple[UserMessage, ...]:
+        """For the loop: what may go in now."""
+        return self.follow_ups.due()
+
+    def take(self, message: UserMessage) -> None:
+        """For the loop: the message is stored."""
+        if message.via == "steer":
+            self.steering.take(message)
+        elif message.via == "follow_up":
+            self.follow_ups.take(message)
+
+    def _new_session(self) -> None:
+        parent: ToolContext | None = calling_context()
+        self._state = SessionState(self._limits, parent.session.id if parent is not None and parent.session else None)
+        self._session = Session(self._state)
+        self._emitter = Emitter(self._state, self._clock.monotonic)
+        for listener in self._listeners:
+            self._emitter.subscribe(listener)
+
+    async def _end_session(self, what: str) -> None:
+        if self._run is not None:
+            raise MisuseError(f"{what}: a run is active; abort() it and wait for its end first")
+        await end_session(self, self._state, self._hooks, self._make_run(AbortSignal()))
+
+    def _make_run(self, abort: AbortSignal, context: contextvars.Context | None = None) -> Run:
+        supervisor = Supervisor(self._clock, abort, self.grace_seconds, context)
+        return Run(
+            agent=self,
+            box=self,
+            state=self._state,
+            session=self._session,
+            hooks=self._hooks,
+            emitter=self._emitter,
+            supervisor=supervisor,
+            tool_execution=self.tool_execution,
+            result_limit=self.tool_result_limit,
+            retry_policy=self._retry_policy,
+            max_parallel=self.max_parallel_tools,
+        )
+
+    async def _start(self, prompts: Sequence[UserMessage]) -> RunResult:
+        if self._run is not None:
+            raise MisuseError(
+                "a run is active; wait for it, or queue the message with steer(...) or follow_up(...)"
+            )
+        if self._state.ended:
+            raise MisuseError("the session was closed; call reset() to begin a new one")
+        abort = AbortSignal()
+        context = contextvars.copy_context()
+        run = self._run = self._make_run(abort, context)
+        try:
+            _ = self.provider
+            if not self._state.started:
+                expect_end(self, self._hooks)
+            abort.on_abort(run.supervisor.interrupt_soon)
+            parent = calling_context()
+            if parent is not None and parent.abort is not abort:
+                parent.abort.on_abort(lambda: abort.set(parent.abort.reason))
+            start = self._clock.monotonic()
+            task = asyncio.get_running_loop().create_task(run_turns(run, prompts), context=context)
+            try:
+                await asyncio.wait({task})
+            except asyncio.CancelledError:
+                await self._wind_down(task)
+                self.last_result = self._result(run, task.result(), start)
+                raise
+            finished = task.result()
+            self.last_result = self._result(run, finished, start)
+        finally:
+            run.supervisor.close()
+            self._run = None
+        if finished.error is not None:
+            raise finished.error
+        return self.last_result
+
+    async def _wind_down(self, task: asyncio.Task[Finished]) -> None:
+        """The caller was cancelled: abort, and wait for the run to close its transcript; that takes the grace time at most."""
+        self.abort("cancelled by the caller")
+        while not task.done():
+            try:
+                await asyncio.wait({task})
+            except asyncio.CancelledError:
+                continue
+
+    def _result(self, run: Run, finished: Finished, start: float) -> RunResult:
+        end: End = finished.end
+        return RunResult(
+            answer=end.answer,
+            status=end.status,
+            usage=run.usage,
+            session=self._session,
+            reason=end.reason,
+            limit=end.limit,
+            iterations=run.iterations,
+            tool_calls=run.tool_calls,
+            seconds=self._clock.monotonic() - start,
+            not_stored=tuple(run.not_stored),
+            errors=tuple(run.errors),
+        )
+
+    def __repr__(self) -> str:
+        return f"Agent({self.name!r}, {'running' if self.running else 'idle'})"
+
+
+def _as_tools(tools: Iterable[Any]) -> list[Any]:
+    given = [tools] if isinstance(tools, str) else list(tools)
+    if not any(isinstance(one, str) for one in given):
+        return given
+    from hookagent.tools.builtin import resolve_tools
+
+    made: list[Any] = []
+    for one in given:
+        made.extend(resolve_tools([one]) if isinstance(one, str) else [one])
+    return made
+
+

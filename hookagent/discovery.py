@@ -1,0 +1,72 @@
+"""Which plugins are installed, read from entry-point metadata: nothing is imported here."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hookagent.errors import PluginLoadError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+PLUGIN_GROUP = "hookagent"
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """One entry point: the plugin's `name`, its `distribution` ("name version"), and where it points."""
+
+    name: str
+    distribution: str
+    value: str
+    entry_point: EntryPoint
+
+    def load(self) -> Any:
+        """Import it. Raises `PluginLoadError` with name, distribution and reason, whatever goes wrong."""
+        try:
+            return self.entry_point.load()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            text = str(error).strip()
+            reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
+            raise PluginLoadError(
+                self.name, self.distribution, f"cannot be imported from '{self.value}': {reason}"
+            ) from error
+
+
+@functools.cache
+def installed(group: str = PLUGIN_GROUP) -> tuple[Installed, ...]:
+    """All entry points of a group, sorted by name; scanned once per process.
+
+    One distribution that is found twice on the path (a checkout beside an installed copy) counts once.
+    """
+    from importlib.metadata import entry_points
+
+    found: dict[tuple[str, str, str], Installed] = {}
+    for entry_point in entry_points(group=group):
+        distribution = entry_point.dist
+        owner = f"{distribution.name} {distribution.version}" if distribution is not None else "unknown distribution"
+        key = (entry_point.name, owner, entry_point.value)
+        found.setdefault(key, Installed(entry_point.name, owner, entry_point.value, entry_point))
+    return tuple(found[key] for key in sorted(found))
+
+
+def find(name: str, group: str = PLUGIN_GROUP) -> Installed:
+    """The one entry point called `name`.
+
+    Raises `PluginLoadError` when there is none (with the likely name or install command), or when two
+    distributions offer it (naming both).
+    """
+    candidates = [one for one in installed(group) if one.name == name]
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        owners = " and ".join(one.distribution for one in candidates)
+        raise PluginLoadError(name, None, f"offered by {owners}; uninstall one, or name its module instead")
+    near = difflib.get_close_matches(name, [one.name for one in installed(group)], 1)
+    guess = f"; did you mean '{near[0]}'?" if near else f"; is it installed? try: pip install hookagent-{name}"
+    raise PluginLoadError(name, None, f"no such plugin{guess}")

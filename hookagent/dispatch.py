@@ -1,0 +1,390 @@
+"""Calling hooks: one implementation at a time, knowing whose it is, how long it took and how it ended.
+
+pluggy finds, validates and orders the implementations; calling them is ours, because pluggy is
+synchronous, drops who answered, and stops at the first exception (design, "Hooks").
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+import pluggy
+
+from hookagent.abort import Aborted
+from hookagent.contract import CONTRACTS, Returned, WrongReturnError, read_return
+from hookagent.errors import MessageOrderError, MisuseError, PluginError
+from hookagent.requests import Request
+from hookagent.supervise import Deadline, Supervisor, contained
+
+if TYPE_CHECKING:
+    from hookagent.agent import Agent
+    from hookagent.session import Session
+
+OnError = Literal["fail", "warn", "disable"]
+DEFAULT_TIME_LIMIT = 60.0
+SLOW_SECONDS = 1.0
+
+
+class Implementation:
+    """One plugin's implementation of one hook, ready to be called with the hookspec's arguments in order."""
+
+    __slots__ = ("call", "contract", "distribution", "function", "hook", "is_async", "on_error", "plugin", "time_limit")
+
+    def __init__(
+        self,
+        implementation: pluggy.HookImpl,
+        spec_arguments: tuple[str, ...],
+        distribution: str | None,
+        on_error: OnError,
+        time_limit: float | None,
+        hook: str,
+    ) -> None:
+        self.plugin = implementation.plugin_name
+        self.distribution = distribution
+        self.hook = hook
+        self.contract = CONTRACTS[hook]
+        self.function = implementation.function
+        self.is_async = inspect.iscoroutinefunction(self.function)
+        self.on_error: OnError = on_error
+        self.time_limit = time_limit
+        self.call: Callable[..., Any] = _adapter(spec_arguments, tuple(implementation.argnames))(self.function)
+
+    @property
+    def place(self) -> str:
+        """Where it is written, as file:line."""
+        code = getattr(inspect.unwrap(self.function), "__code__", None)
+        return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "unknown place"
+
+
+@functools.cache
+def _adapter(spec_arguments: tuple[str, ...], wanted: tuple[str, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make `lambda f: lambda <all arguments>: f(<the wanted ones>)`; names come from signatures, so they are identifiers."""
+    source = f"lambda f: lambda {', '.join(spec_arguments)}: f({', '.join(wanted)})"
+    adapter: Callable[[Callable[..., Any]], Callable[..., Any]] = eval(source, {})
+    return adapter
+
+
+class HookTable:
+    """The implementations of every hook, in call order; an empty tuple where there is none."""
+
+    __slots__ = (*CONTRACTS, "plugins")
+
+    def __init__(self, implementations: dict[str, tuple[Implementation, ...]], plugins: tuple[str, ...] = ()) -> None:
+        self.plugins = plugins
+        for hook in CONTRACTS:
+            setattr(self, hook, implementations.get(hook, ()))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, hook: str) -> tuple[Implementation, ...]: ...
+
+
+EMPTY_TABLE = HookTable({})
+
+
+class Dispatcher:
+    """Calls implementations for one run.
+
+    `report` is told of every call that returned something, failed or was slow; all calls are counted in
+    `charges`: plugin -> [calls, seconds].
+    """
+
+    __slots__ = ("_supervisor", "agent", "charges", "disabled", "failed", "monotonic", "report", "session")
+
+    def __init__(
+        self,
+        agent: Agent,
+        session: Session,
+        supervisor: Supervisor,
+        charges: dict[str, list[float]],
+        disabled: set[str],
+        report: Callable[[Implementation, str, str, float], object],
+    ) -> None:
+        self.agent = agent
+        self.session = session
+        self._supervisor = supervisor
+        self.charges = charges
+        self.disabled = disabled
+        self.failed: set[str] = set()
+        self.report = report
+        self.monotonic = supervisor.clock.monotonic
+
+    async def one(self, implementation: Implementation, *values: Any) -> Returned | None:
+        """Call one implementation with the hook's own arguments; None when it returned nothing.
+
+        Raises `PluginError` when it raised, overran or returned what the hook does not take, unless the
+        plugin's `on_error` softens that (observing hooks only); `KeyboardInterrupt` as it is.
+        """
+        if implementation.plugin in self.disabled and implementation.contract.softened:
+            return None
+        start = self.monotonic()
+        try:
+            value = implementation.call(*values, self.agent, self.session)
+            if implementation.is_async:
+                value = await self._awaited(implementation, value)
+            elif inspect.isawaitable(value):
+                _dispose(value)
+                raise WrongReturnError("is a plain function that returned an awaitable; write it as 'async def'")
+            returned = None if value is None else read_return(implementation.hook, implementation.plugin, value)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            seconds = self.charge(implementation, start)
+            self._fail(implementation, error, seconds)
+            return None
+        seconds = self.charge(implementation, start)
+        if returned is not None:
+            self.report(implementation, "returned", type(value).__name__, seconds)
+        elif seconds > SLOW_SECONDS:
+            self.report(implementation, "slow", self.slowness(implementation, seconds), seconds)
+        return returned
+
+    def plain(self, implementation: Implementation, *values: Any) -> None:
+        """Call an `on_event` implementation: synchronous, returns nothing. Raises `PluginError` as `one` does."""
+        if implementation.plugin in self.disabled:
+            return
+        start = self.monotonic()
+        try:
+            value = implementation.call(*values, self.agent, self.session)
+            if value is not None:
+                raise WrongReturnError(f"returned a {type(value).__name__}; it may return None only")
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self._fail(implementation, error, self.charge(implementation, start))
+            return
+        self.charge(implementation, start)
+
+    async def _awaited(self, implementation: Implementation, coroutine: Any) -> Any:
+        ended, outcome = await self._supervisor.run(coroutine, implementation.time_limit)
+        if ended == "overran":
+            raise OverranError(implementation.time_limit)
+        if ended == "aborted" or outcome is None:
+            return None
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.value
+
+    def charge(self, implementation: Implementation, start: float, others: float = 0.0) -> float:
+        """Book one call; `others` are seconds spent in what it called. Returns its own seconds."""
+        seconds = self.monotonic() - start - others
+        charge = self.charges.get(implementation.plugin)
+        if charge is None:
+            charge = self.charges[implementation.plugin] = [0, 0.0]
+        charge[0] += 1
+        charge[1] += seconds
+        return seconds
+
+    def slowness(self, implementation: Implementation, seconds: float) -> str:
+        limit = implementation.time_limit
+        over = f", over its limit of {limit:g} s" if limit is not None and seconds > limit else ""
+        return f"took {seconds:.1f} s{over} ({implementation.place})"
+
+    def _fail(self, implementation: Implementation, error: BaseException, seconds: float) -> None:
+        failure = self.failure(implementation, error)
+        outcome = "overran" if isinstance(error, OverranError) else "failed"
+        self.report(implementation, outcome, failure.what, seconds)
+        softened = implementation.contract.softened and not isinstance(failure, MessageOrderError)
+        if softened and implementation.on_error == "warn":
+            return
+        if softened and implementation.on_error == "disable":
+            self.disabled.add(implementation.plugin)
+            return
+        self.failed.add(implementation.plugin)
+        raise failure from error
+
+    def failure(self, implementation: Implementation, error: BaseException) -> PluginError:
+        """The `PluginError` for what an implementation did."""
+        plugin, distribution, hook = implementation.plugin, implementation.distribution, implementation.hook
+        if isinstance(error, WrongReturnError):
+            if error.message_refused:
+                open_round = self.session.transcript.open_round
+                calls = open_round.open_calls if open_round is not None else ()
+                return MessageOrderError(plugin, distribution, hook, [f"{call.name} ({call.id})" for call in calls])
+            return PluginError(plugin, distribution, hook, f"{error} ({implementation.place})")
+        if isinstance(error, OverranError):
+            return PluginError(plugin, distribution, hook, f"{error} ({implementation.place})")
+        text = str(error).strip()
+        what = f"{type(error).__name__}: {text}" if text else type(error).__name__
+        return PluginError(plugin, distribution, hook, f"raised {what} ({_raised_at(error, implementation)})")
+
+    # ---- around hooks ----
+
+    async def around_model(
+        self,
+        implementations: tuple[Implementation, ...],
+        request: Any,
+        innermost: Callable[[Any], Awaitable[Any]],
+    ) -> Any:
+        """Call `wrap_model_call` implementations around `innermost(request)`; the first is the outermost."""
+        chain = _Chain(self, self._supervisor)
+
+        async def layer(index: int, current: Any) -> Any:
+            if index == len(implementations):
+                return await chain.inner(lambda: innermost(current))
+
+            async def call_next(request: Any) -> Any:
+                if not isinstance(request, Request):
+                    raise TypeError(f"call_next() takes a Request, not a {type(request).__name__}")
+                return await layer(index + 1, request)
+
+            return await chain.layer(implementations[index], call_next, current)
+
+        return await chain.finish(layer(0, request))
+
+    async def around_tool(
+        self,
+        implementations: tuple[Implementation, ...],
+        tool_call: Any,
+        innermost: Callable[[], Awaitable[Any]],
+    ) -> Any:
+        """Call `wrap_tool_call` implementations around `innermost()`; the first is the outermost."""
+        chain = _Chain(self, self._supervisor)
+
+        async def layer(index: int) -> Any:
+            if index == len(implementations):
+                return await chain.inner(innermost)
+            return await chain.layer(implementations[index], lambda: layer(index + 1), tool_call)
+
+        return await chain.finish(layer(0))
+
+
+class _Chain:
+    """One nesting of around hooks: the first failure is kept, whatever the layers outside of it do with it."""
+
+    __slots__ = ("_dispatcher", "_failure", "_inner", "_supervisor")
+
+    def __init__(self, dispatcher: Dispatcher, supervisor: Supervisor) -> None:
+        self._dispatcher = dispatcher
+        self._supervisor = supervisor
+        self._inner: set[asyncio.Task[Any]] = set()
+        self._failure: BaseException | None = None
+
+    async def inner(self, innermost: Callable[[], Awaitable[Any]]) -> Any:
+        supervisor = self._supervisor
+        if supervisor.abort.aborted:
+            return Aborted(supervisor.abort.reason)
+
+        async def call() -> Any:
+            return await innermost()
+
+        task = supervisor.loop.create_task(contained(call()))
+        self._inner.add(task)
+        ended = await supervisor.until(task)
+        if ended == "aborted":
+            task.cancel()
+            return Aborted(supervisor.abort.reason)
+        self._inner.discard(task)
+        outcome = task.result()
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.value
+
+    async def layer(self, implementation: Implementation, call_next: Callable[..., Awaitable[Any]], value: Any) -> Any:
+        dispatcher, supervisor = self._dispatcher, self._supervisor
+        start = dispatcher.monotonic()
+        task = asyncio.current_task()
+        assert task is not None
+        overran = busy = False
+        from_below: BaseException | None = None
+        below = 0.0
+
+        def overrun() -> None:
+            nonlocal overran
+            overran = True
+            task.cancel()
+
+        limit = implementation.time_limit
+        deadline: Deadline | None = supervisor.watch.limit(limit, overrun) if limit is not None else None
+
+        async def guarded_next(*arguments: Any, **named: Any) -> Any:
+            nonlocal busy, below, from_below
+            if busy:
+                raise MisuseError(
+                    f"plugin '{implementation.plugin}': call_next() is still running; one call at a time"
+                )
+            busy = True
+            entered = dispatcher.monotonic()
+            if deadline is not None:
+                deadline.pause()
+            try:
+                return await call_next(*arguments, **named)
+            except Exception as error:
+                from_below = error
+                raise
+            finally:
+                busy = False
+                below += dispatcher.monotonic() - entered
+                if deadline is not None:
+                    deadline.resume()
+
+        try:
+            value = await implementation.call(value, guarded_next, dispatcher.agent, dispatcher.session)
+            if not isinstance(value, (implementation.contract.value or object, Aborted)):
+                raise WrongReturnError(
+                    f"returned a {type(value).__name__}; it must return what call_next() gave, "
+                    f"or another {getattr(implementation.contract.value, '__name__', 'value')}"
+                )
+        except BaseException as error:
+            seconds = dispatcher.charge(implementation, start, below)
+            if error is from_below or isinstance(error, KeyboardInterrupt):
+                raise
+            if overran:
+                task.uncancel()
+                error = OverranError(limit)
+            elif supervisor.abort.aborted and isinstance(error, asyncio.CancelledError):
+                raise
+            failure = dispatcher.failure(implementation, error)
+            dispatcher.report(implementation, "overran" if overran else "failed", failure.what, seconds)
+            dispatcher.failed.add(implementation.plugin)
+            self._failure = self._failure or failure
+            raise failure from error
+        finally:
+            if deadline is not None:
+                deadline.cancel()
+        own_seconds = dispatcher.charge(implementation, start, below)
+        if own_seconds > SLOW_SECONDS:
+            dispatcher.report(implementation, "slow", dispatcher.slowness(implementation, own_seconds), own_seconds)
+        return value
+
+    async def finish(self, outermost: Awaitable[Any]) -> Any:
+        try:
+            value = await outermost
+        finally:
+            left_over = [task for task in self._inner if not task.done()]
+            if left_over:
+                await self._supervisor.cancel(*left_over)
+        if self._failure is not None:
+            raise self._failure
+        return value
+
+
+class OverranError(Exception):
+    """A hook overran its time limit."""
+
+    def __init__(self, limit: float | None) -> None:
+        super().__init__(f"overran its time limit of {limit:g} s" if limit is not None else "overran the grace time")
+
+
+def _dispose(awaitable: Any) -> None:
+    """Close a coroutine that nobody will await, so that Python does not warn about it."""
+    close = getattr(awaitable, "close", None)
+    if close is not None:
+        close()
+
+
+def _raised_at(error: BaseException, implementation: Implementation) -> str:
+    """The innermost place in the plugin's own file, with the host's frames left out."""
+    code = getattr(inspect.unwrap(implementation.function), "__code__", None)
+    place = implementation.place
+    traceback = error.__traceback__
+    while traceback is not None:
+        frame_code = traceback.tb_frame.f_code
+        if code is not None and frame_code.co_filename == code.co_filename:
+            place = f"{frame_code.co_filename}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return place

@@ -1,0 +1,251 @@
+"""The plugin host: loads what was named, one by one, validates it, and makes the table of hooks.
+
+Plugins are named in a list, and list order is call order. pluggy calls the last registered first, so they
+are registered in reverse. Managers are shared: the same set of plugin objects is registered once.
+"""
+
+from __future__ import annotations
+
+import collections
+import importlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import pluggy
+
+from hookagent import discovery, hookspecs
+from hookagent.contract import CONTRACTS
+from hookagent.dispatch import DEFAULT_TIME_LIMIT, EMPTY_TABLE, HookTable, Implementation, OnError
+from hookagent.errors import ConfigurationError, PluginLoadError
+from hookagent.markers import NAME
+from hookagent.validation import check_plugin
+
+_SHARED_TABLES = 32
+
+
+class _Unset:
+    """Stands for a time limit that nobody gave."""
+
+
+UNSET = _Unset()
+
+
+@dataclass(frozen=True, slots=True)
+class PluginEntry:
+    """A plugin as it is named in a list: `use` is a name, a dotted module, or the plugin object itself.
+
+    `options` go to the plugin's own `Options` model; `on_error` softens observing hooks; `time_limit` is in
+    seconds for each of its `async def` hooks, None for no limit (default: the plugin's own, else 60).
+    """
+
+    use: Any
+    options: Mapping[str, Any] | None = None
+    on_error: OnError = "fail"
+    time_limit: float | _Unset | None = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPlugin:
+    """A plugin that is ready: its `name`, the object, whose distribution it is, and how its faults are taken."""
+
+    name: str
+    plugin: Any
+    distribution: str | None
+    on_error: OnError
+    time_limit: float | None
+
+
+class FunctionPlugin:
+    """A single function marked `@hookimpl`, as a plugin of its own."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        options = getattr(function, f"{NAME}_impl")
+        self.name = function.__qualname__.replace("<locals>.", "")
+        setattr(self, options.get("specname") or function.__name__, function)
+
+
+OptionsProblem = Callable[[str, Exception], Exception]
+"""Turns a plugin's failed option validation into a configuration error with places: (plugin name, error)."""
+
+
+def load_plugins(
+    entries: Iterable[Any], *, options_problem: OptionsProblem | None = None
+) -> tuple[LoadedPlugin, ...]:
+    """Load every entry: a name, a dotted module, a `{name: options}` mapping, a `PluginEntry`, an object or a function.
+
+    Raises `PluginLoadError` for the first that cannot be used, naming it, its distribution and the reason.
+    """
+    loaded: list[LoadedPlugin] = []
+    names: set[str] = set()
+    for entry in entries:
+        plugin = _load(_as_entry(entry), options_problem)
+        if plugin.name in names:
+            raise PluginLoadError(plugin.name, plugin.distribution, "is in the list twice; name it once")
+        names.add(plugin.name)
+        loaded.append(plugin)
+    return tuple(loaded)
+
+
+def _as_entry(entry: Any) -> PluginEntry:
+    if isinstance(entry, PluginEntry):
+        return entry
+    if isinstance(entry, Mapping):
+        if len(entry) != 1 or not isinstance(next(iter(entry)), str):
+            raise ConfigurationError(f"plugins: expected {{name: options}}, got a mapping of {len(entry)} keys")
+        name, options = next(iter(entry.items()))
+        return PluginEntry(name, options)
+    return PluginEntry(entry)
+
+
+def _load(entry: PluginEntry, options_problem: OptionsProblem | None) -> LoadedPlugin:
+    use = entry.use
+    if isinstance(use, str):
+        return _load_named(entry, use, options_problem)
+    if entry.options is not None:
+        raise ConfigurationError(f"plugin {use!r} is an object already; give its options where it is made")
+    if inspect.isfunction(use) and hasattr(use, f"{NAME}_impl"):
+        plugin: Any = FunctionPlugin(use)
+        name = plugin.name
+    elif inspect.isclass(use):
+        raise PluginLoadError(use.__name__, None, "a class was given where an instance is meant (forgotten the ()?)")
+    elif inspect.isroutine(use):
+        raise PluginLoadError(
+            getattr(use, "__name__", "function"), None, "a plain function is no plugin; mark it with @hookimpl"
+        )
+    else:
+        plugin = use
+        name = use.__name__ if isinstance(use, ModuleType) else getattr(use, "name", None) or type(use).__name__
+    return _finish(str(name), plugin, None, entry)
+
+
+def _load_named(entry: PluginEntry, name: str, options_problem: OptionsProblem | None) -> LoadedPlugin:
+    distribution: str | None = None
+    known = any(one.name == name for one in discovery.installed())
+    if known or "." not in name:
+        found = discovery.find(name)
+        distribution = found.distribution
+        target = found.load()
+    else:
+        target = _import_dotted(name)
+    plugin = _instance(name, distribution, target, entry.options, options_problem)
+    return _finish(name, plugin, distribution, entry)
+
+
+def _import_dotted(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        text = str(error).strip()
+        reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
+        raise PluginLoadError(name, None, f"the module cannot be imported: {reason}") from error
+
+
+def _instance(
+    name: str,
+    distribution: str | None,
+    target: Any,
+    options: Mapping[str, Any] | None,
+    options_problem: OptionsProblem | None,
+) -> Any:
+    """Make the plugin object: a class is called with its options, anything else is the plugin itself."""
+    if not inspect.isclass(target):
+        if options:
+            raise PluginLoadError(name, distribution, f"takes no options, but was given {', '.join(map(repr, options))}")
+        return target
+    model = getattr(target, "Options", None)
+    try:
+        if model is None:
+            if options:
+                keys = ", ".join(map(repr, options))
+                raise PluginLoadError(name, distribution, f"takes no options, but was given {keys}")
+            return target()
+        return target(_validated_options(name, distribution, model, options, options_problem))
+    except (ConfigurationError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        text = str(error).strip()
+        reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
+        raise PluginLoadError(name, distribution, f"cannot be made: {reason}") from error
+
+
+def _validated_options(
+    name: str,
+    distribution: str | None,
+    model: Any,
+    options: Mapping[str, Any] | None,
+    options_problem: OptionsProblem | None,
+) -> Any:
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(dict(options or {}))
+    except ValidationError as error:
+        if options_problem is not None:
+            raise options_problem(name, error) from error
+        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise PluginLoadError(name, distribution, f"bad options: {problems}") from error
+
+
+def _finish(name: str, plugin: Any, distribution: str | None, entry: PluginEntry) -> LoadedPlugin:
+    check_plugin(name, distribution, plugin)
+    limit = entry.time_limit
+    if isinstance(limit, _Unset):
+        limit = getattr(plugin, "time_limit", DEFAULT_TIME_LIMIT)
+    return LoadedPlugin(name, plugin, distribution, entry.on_error, limit)
+
+
+_tables: collections.OrderedDict[tuple[Any, ...], tuple[HookTable, tuple[LoadedPlugin, ...]]] = collections.OrderedDict()
+
+
+def hook_table(plugins: tuple[LoadedPlugin, ...]) -> HookTable:
+    """The table of hooks of a set of plugins; made once for the same objects in the same order.
+
+    Raises `PluginLoadError` when pluggy refuses one.
+    """
+    if not plugins:
+        return EMPTY_TABLE
+    key = tuple((id(one.plugin), one.name, one.on_error, one.time_limit) for one in plugins)
+    known = _tables.get(key)
+    if known is not None:
+        _tables.move_to_end(key)
+        return known[0]
+    table = _register(plugins)
+    # The plugins are kept with the table: while it is there, no other object can have one of these ids.
+    _tables[key] = (table, plugins)
+    if len(_tables) > _SHARED_TABLES:
+        _tables.popitem(last=False)
+    return table
+
+
+def _register(plugins: tuple[LoadedPlugin, ...]) -> HookTable:
+    manager = pluggy.PluginManager(NAME)
+    manager.add_hookspecs(hookspecs)
+    for one in reversed(plugins):
+        try:
+            manager.register(one.plugin, one.name)
+        except Exception as error:
+            text = " ".join(str(error).split())
+            raise PluginLoadError(one.name, one.distribution, text) from error
+    by_name = {one.name: one for one in plugins}
+    table: dict[str, tuple[Implementation, ...]] = {}
+    for hook in CONTRACTS:
+        caller = getattr(manager.hook, hook)
+        arguments = tuple(caller.spec.argnames)
+        in_call_order = reversed(caller.get_hookimpls())
+        table[hook] = tuple(
+            Implementation(
+                found,
+                arguments,
+                by_name[found.plugin_name].distribution,
+                by_name[found.plugin_name].on_error,
+                by_name[found.plugin_name].time_limit,
+                hook,
+            )
+            for found in in_call_order
+        )
+    return HookTable(table, tuple(one.name for one in plugins))

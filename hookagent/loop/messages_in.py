@@ -1,0 +1,78 @@
+"""Messages on their way into the transcript: what people say, and what plugins add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hookagent.errors import PluginError
+from hookagent.events import MessageEnd, MessageStart
+from hookagent.loop.run import End, Run
+from hookagent.messages import UserMessage
+
+
+def store_user(run: Run, message: UserMessage) -> None:
+    """Store one message: at the end, or, while a round is open, held behind it."""
+    run.emit(MessageStart, "user")
+    state = run.state
+    state.grow(state.transcript.with_user(message))
+    run.emit(MessageEnd, message)
+
+
+def store_added(run: Run, messages: Iterable[UserMessage]) -> None:
+    """Store what plugins added; after an abort it is dropped."""
+    if run.aborted:
+        return
+    for message in messages:
+        store_user(run, message)
+
+
+async def accept_user(run: Run, message: UserMessage) -> End | None:
+    """Bring in what a person said: `after_user_input`, then store it and what was added behind it.
+
+    Gives an end when a plugin stopped the run; the message is then not stored but in `run.not_stored`,
+    as when a plugin failed (`PluginError` is passed on).
+    """
+    original = message
+    added: list[UserMessage] = []
+    for implementation in run.hooks.after_user_input:
+        try:
+            returned = await run.dispatch.one(implementation, message)
+        except PluginError:
+            run.not_stored.append(original)
+            run.box.take(original)
+            raise
+        if returned is None:
+            continue
+        if returned.verdict is not None:
+            run.not_stored.append(original)
+            run.box.take(original)
+            return End("stopped", f"plugin '{implementation.plugin}': {returned.verdict.reason}")
+        if returned.replacement is not None:
+            message = returned.replacement
+            if message.blank:
+                run.not_stored.append(original)
+                run.box.take(original)
+                raise PluginError(
+                    implementation.plugin,
+                    implementation.distribution,
+                    implementation.hook,
+                    "replaced the message by a blank one; return Stop(reason) to refuse it",
+                )
+        added.extend(returned.messages)
+    if message.via == "prompt":
+        run.state.user_prompt = message.text
+    store_user(run, message)
+    run.box.take(original)
+    store_added(run, added)
+    return None
+
+
+async def accept_queued(run: Run, messages: tuple[UserMessage, ...]) -> End | None:
+    """Bring in queued messages one after the other; each leaves its queue once it is stored."""
+    for message in messages:
+        if run.aborted:
+            return run.abort_end()
+        end = await accept_user(run, message)
+        if end is not None:
+            return end
+    return None

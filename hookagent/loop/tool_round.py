@@ -1,0 +1,159 @@
+"""A tool round: from a reply with calls to its last result, on every path.
+
+Parallel: all gates in call order, then `resolve_suspended` once for all that are suspended, then all
+execution. Sequential: `before_tools` (and what it suspends is resolved), then per call gates, resolving,
+execution. Every exit closes the round but `Suspend` (design, "One call's way").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hookagent.errors import PluginError
+from hookagent.loop.calls import CallState, call_states
+from hookagent.loop.execution import NOT_STARTED, execute_calls, store_result
+from hookagent.loop.gates import ask_again, before_each_tool, before_tools, resolve, still_suspended, to_look_at
+from hookagent.loop.messages_in import store_added
+from hookagent.loop.run import End, Run
+from hookagent.messages import AssistantMessage, ToolResult
+from hookagent.transcript import ToolRound
+
+
+async def tool_round(run: Run, reply: AssistantMessage) -> End | None:
+    """Take the newest reply's calls through the round; an end, or None when the model is to be asked again."""
+    states = call_states(reply, run.box.tools)
+    run.state.pending = states
+    end = await (_sequential(run, states) if _one_by_one(run) else _parallel(run, states))
+    return await _close(run, states, end)
+
+
+async def resume_round(run: Run) -> End | None:
+    """Put the open calls of a waiting session to their answerers again, and go on from there.
+
+    Each keeps the verdict stored with it; `before_each_tool` is asked again and can only make it stricter.
+    """
+    states = run.state.pending
+    open_states = [state for state in states if state.result is None]
+    for state in open_states:
+        if state.may_run or state.suspended:
+            state.keywords = None
+            state.tool = run.box.tools.get(state.call.name)
+            if state.tool is None:
+                state.not_found, state.problem = True, run.box.tools.unknown_tool_text(state.call.name)
+    end = await before_each_tool(run, open_states)
+    end = end or await resolve(run, open_states)
+    if end is None:
+        end = await (_run_one_by_one(run, open_states) if _one_by_one(run) else _run_at_once(run, open_states))
+    return await _close(run, states, end)
+
+
+def _one_by_one(run: Run) -> bool:
+    return run.tool_execution == "sequential"
+
+
+async def _parallel(run: Run, states: Sequence[CallState]) -> End | None:
+    end = await before_tools(run, states) or await before_each_tool(run, states)
+    if end is not None:
+        return end
+    end = await _look_again(run, states, states) or await resolve(run, states)
+    return end or await _run_at_once(run, states)
+
+
+async def _look_again(run: Run, states: Sequence[CallState], among: Sequence[CallState]) -> End | None:
+    amended = to_look_at(among)
+    return await ask_again(run, states, amended) if amended else None
+
+
+async def _run_at_once(run: Run, states: Sequence[CallState]) -> End | None:
+    await _refuse(run, states)
+    await execute_calls(run, [state for state in states if state.may_run and state.result is None])
+    return run.abort_end() if run.aborted else None
+
+
+async def _sequential(run: Run, states: Sequence[CallState]) -> End | None:
+    end = await before_tools(run, states)
+    if end is None and still_suspended(states):
+        end = await _look_again(run, states, states) or await resolve(run, states)
+    return end or await _run_one_by_one(run, states)
+
+
+async def _run_one_by_one(run: Run, states: Sequence[CallState]) -> End | None:
+    """Gate, resolve and run each call; what still waits for an answer stops the round there."""
+    for index, state in enumerate(states):
+        end = await before_each_tool(run, [state]) or await _look_again(run, states[index:], [state])
+        if end is None and state.suspended:
+            end = await resolve(run, [state])
+        if end is not None:
+            return end
+        if state.suspended:
+            return None
+        await _refuse(run, [state])
+        if state.may_run:
+            await execute_calls(run, [state])
+        if run.aborted:
+            return run.abort_end()
+    return None
+
+
+async def _refuse(run: Run, states: Sequence[CallState]) -> None:
+    """Give the calls that will not run their results, in call order."""
+    for state in states:
+        if state.result is None:
+            refusal = state.refusal()
+            if refusal is not None:
+                await store_result(run, state, refusal)
+
+
+async def _close(run: Run, states: Sequence[CallState], end: End | None) -> End | None:
+    """Close the round unless it waits, fire `after_tools`, and say how the turn goes on."""
+    waiting = still_suspended([state for state in states if state.result is None])
+    if end is None and waiting:
+        names = ", ".join(f"{state.call.name} ({state.call.id})" for state in waiting)
+        return End("waiting", f"waiting for an answer to: {names}")
+    if end is not None:
+        await close_open_calls(run, _reason(end))
+    run.state.pending = []
+    closed = run.state.transcript[len(run.state.transcript) - 1 - _held_count(run)]
+    assert isinstance(closed, ToolRound)
+    for implementation in run.hooks.after_tools:
+        returned = await run.dispatch.one(implementation, closed)
+        if returned is None:
+            continue
+        store_added(run, returned.messages)
+        if returned.verdict is not None and end is None:
+            end = End("stopped", f"'{implementation.plugin}' stopped the run: {returned.verdict.reason}")
+    return end
+
+
+def _held_count(run: Run) -> int:
+    """How many blocks stand behind the newest round: the messages that were held while it was open."""
+    transcript = run.state.transcript
+    count = 0
+    while not isinstance(transcript[len(transcript) - 1 - count], ToolRound):
+        count += 1
+    return count
+
+
+def _reason(end: End) -> str:
+    return NOT_STARTED if end.status == "aborted" else f"not run: {end.reason}"
+
+
+async def close_open_calls(run: Run, reason: str) -> None:
+    """Give every call of the open round that has no result one that says why; whatever hooks do, the round closes.
+
+    A plugin that fails here is not called again; the first failure is raised when the round is closed.
+    """
+    open_round = run.state.transcript.open_round
+    if open_round is None:
+        return
+    by_id = {state.call.id: state for state in run.state.pending}
+    failure: PluginError | None = None
+    for call in open_round.open_calls:
+        state = by_id.get(call.id) or CallState(call)
+        refusal = state.refusal() or ToolResult(reason, True, "not_run", call.id)
+        try:
+            await store_result(run, state, refusal)
+        except PluginError as raised:
+            failure = failure or raised
+    if failure is not None:
+        raise failure

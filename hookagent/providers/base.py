@@ -1,0 +1,49 @@
+"""The contract of a provider: it turns a Request into a streamed AssistantMessage."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from hookagent.messages import AssistantMessage
+from hookagent.requests import Request
+
+
+class Delta(NamedTuple):
+    """A piece of a reply: `kind` is "text", "thinking" or "arguments" (of a call, as JSON text)."""
+
+    kind: str
+    text: str
+
+
+class Retrying(NamedTuple):
+    """An attempt failed and another follows after `wait_seconds`; what was streamed of it is void."""
+
+    attempt: int
+    wait_seconds: float
+    error: str
+
+
+@runtime_checkable
+class Provider(Protocol):
+    """A model, ready to be asked.
+
+    `name` is the prefix of the model's name ("anthropic"), `model` the rest; `wire` names the wire form
+    whose checker passes on each request (see `hookagent.providers.wire`), or is None where nothing is
+    sent; `context_window` is the window in tokens, or None where it is unknown; `notice` is one sentence
+    about what the model can do for the first line of a run, or "".
+    """
+
+    name: str
+    model: str
+    wire: str | None
+    context_window: int | None
+    notice: str
+
+    def stream(self, request: Request) -> AsyncIterator[Delta | AssistantMessage]:
+        """Send the request; yield deltas as they come and, last, the whole message.
+
+        Raises `ProviderError`, typed by kind; a stream that ends without its closing event is one
+        (`incomplete`). One attempt only: retries lie above (`stream_with_retries`).
+        """
+        ...

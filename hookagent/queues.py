@@ -1,0 +1,56 @@
+"""The two queues of an agent: messages wait here until they are in the transcript."""
+
+from __future__ import annotations
+
+import threading
+from typing import Literal
+
+from hookagent.messages import UserMessage
+
+QueueMode = Literal["one-at-a-time", "all"]
+
+
+class MessageQueue:
+    """Messages in the order in which they came; safe from any thread.
+
+    A message leaves only by `take` (it is stored), `take_back` or `clear`. Messages are told apart by
+    identity, so equal texts may wait side by side.
+    """
+
+    __slots__ = ("_lock", "_messages", "mode")
+
+    def __init__(self, mode: QueueMode = "one-at-a-time") -> None:
+        self.mode: QueueMode = mode
+        self._messages: tuple[UserMessage, ...] = ()
+        self._lock = threading.Lock()
+
+    def put(self, message: UserMessage) -> None:
+        """Add a message at the end."""
+        with self._lock:
+            self._messages = (*self._messages, message)
+
+    def peek(self) -> tuple[UserMessage, ...]:
+        """All messages that wait, left where they are."""
+        return self._messages
+
+    def due(self) -> tuple[UserMessage, ...]:
+        """The messages that may go in next, left where they are: the first one, or all."""
+        messages = self._messages
+        return messages if self.mode == "all" else messages[:1]
+
+    def take(self, message: UserMessage) -> bool:
+        """Remove this very message; whether it was there."""
+        with self._lock:
+            kept = tuple(one for one in self._messages if one is not message)
+            found = len(kept) != len(self._messages)
+            self._messages = kept
+        return found
+
+    def clear(self) -> tuple[UserMessage, ...]:
+        """Remove all messages, and return them."""
+        with self._lock:
+            cleared, self._messages = self._messages, ()
+        return cleared
+
+    def __len__(self) -> int:
+        return len(self._messages)

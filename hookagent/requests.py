@@ -1,0 +1,158 @@
+"""What is about to be sent to a model: system text, chosen blocks, tools, settings.
+
+A request is a frozen value; a hook that shapes one returns a changed copy. What it may change is held by
+the methods here and checked again before anything is sent (design, "Windows keep rounds whole").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from hookagent.frozen import FrozenDict
+from hookagent.messages import AssistantMessage, UserMessage
+from hookagent.transcript import Block, ToolRound, Transcript
+
+if TYPE_CHECKING:
+    from hookagent.tools.tool import Tool
+
+
+class BlockView(Sequence[Block]):
+    """The blocks of a request: some kept ones, then everything from `start` on, perhaps with shorter results.
+
+    It holds no copy of the transcript, so a request costs the same at any length. `kept` are indexes below
+    `start`, ascending; `replaced` maps an index to the round that stands there instead.
+    """
+
+    __slots__ = ("kept", "replaced", "start", "transcript")
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        start: int = 0,
+        kept: tuple[int, ...] = (),
+        replaced: Mapping[int, ToolRound] = FrozenDict(),
+    ) -> None:
+        self.transcript = transcript
+        self.start = start
+        self.kept = kept
+        self.replaced = replaced
+
+    def __len__(self) -> int:
+        return len(self.kept) + len(self.transcript) - self.start
+
+    def index_of(self, position: int) -> int:
+        """The transcript's index of the block at `position` of this view."""
+        kept = self.kept
+        return kept[position] if position < len(kept) else position - len(kept) + self.start
+
+    @overload
+    def __getitem__(self, index: int) -> Block: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Block]: ...
+    def __getitem__(self, index: int | slice) -> Block | Sequence[Block]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if index < 0:
+            index += len(self)
+        if not 0 <= index < len(self):
+            raise IndexError("block index out of range")
+        place = self.index_of(index)
+        return self.replaced.get(place) or self.transcript[place]
+
+    def __iter__(self) -> Iterator[Block]:
+        transcript, replaced = self.transcript, self.replaced
+        for place in self.kept:
+            yield replaced.get(place) or transcript[place]
+        for place in range(self.start, len(transcript)):
+            yield replaced.get(place) or transcript[place]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A text that is sent at the tail of one request and never stored; `origin` is set by the host."""
+
+    text: str
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one model call is made of.
+
+    `protected` are the transcript indexes of the first task and the newest user message, which cannot be
+    dropped; `summary` stands behind the first task; `notes` stand at the tail, user-role; `settings` are
+    `model_settings` in the common vocabulary. `output_schema` (a JSON schema) asks for an answer in that
+    shape by the vendor's own structured output, under the name `output_name`. `shaped_by` is the last
+    plugin that changed it.
+    """
+
+    blocks: BlockView
+    system: str = ""
+    summary: str | None = None
+    tools: tuple[Tool, ...] = ()
+    tool_choice: Literal["auto", "none"] = "auto"
+    settings: Mapping[str, Any] = field(default_factory=FrozenDict)
+    notes: tuple[Note, ...] = ()
+    protected: tuple[int, ...] = ()
+    session_id: str = ""
+    shaped_by: str | None = None
+    output_schema: Mapping[str, Any] | None = None
+    output_name: str = "output"
+
+    def dropping_before(self, start: int) -> Request:
+        """Keep only the blocks from transcript index `start` on, and the protected ones. Whole blocks, always."""
+        start = max(0, min(start, len(self.blocks.transcript)))
+        kept = tuple(index for index in sorted(self.protected) if index < start)
+        replaced = {i: r for i, r in self.blocks.replaced.items() if i >= start or i in kept}
+        return replace(self, blocks=BlockView(self.blocks.transcript, start, kept, replaced))
+
+    def with_summary(self, summary: str | None) -> Request:
+        """Put a summary behind the first task; None takes it away."""
+        return replace(self, summary=summary)
+
+    def with_result_text(self, index: int, call_id: str, content: str) -> Request:
+        """Send `content` instead of one result's text; calls and ids stay. `index` is the round's transcript index.
+
+        Raises KeyError when there is no such round or call.
+        """
+        block = self.blocks.replaced.get(index) or self.blocks.transcript[index]
+        if not isinstance(block, ToolRound):
+            raise KeyError(f"block {index} is not a tool round")
+        block.result_of(call_id)
+        replaced = {**self.blocks.replaced, index: block.with_result_text(call_id, content)}
+        view = self.blocks
+        return replace(self, blocks=BlockView(view.transcript, view.start, view.kept, replaced))
+
+    def with_note(self, text: str) -> Request:
+        """Add a passing note at the tail: sent with this request, user-role, not stored."""
+        return replace(self, notes=(*self.notes, Note(text)))
+
+    def with_tools(self, tools: Sequence[Tool]) -> Request:
+        """Offer other tools in this request."""
+        return replace(self, tools=tuple(tools))
+
+    def with_settings(self, **settings: Any) -> Request:
+        """Change model settings for this request."""
+        return replace(self, settings=FrozenDict({**self.settings, **settings}))
+
+    def first_task(self) -> int | None:
+        """The transcript index of the session's first task, or None."""
+        return self.protected[0] if self.protected else None
+
+    def ends_paused(self) -> bool:
+        """Whether the newest block is a reply that the vendor paused and wants back unchanged."""
+        blocks = self.blocks
+        if not len(blocks):
+            return False
+        last = blocks[-1]
+        return isinstance(last, AssistantMessage) and last.stop_reason == "pause"
+
+
+def protected_indexes(transcript: Transcript) -> tuple[int, ...]:
+    """The indexes of the first task and the newest user message; a whole walk, for callers that keep no count."""
+    people = [i for i, block in enumerate(transcript) if isinstance(block, UserMessage) and block.origin is None]
+    if not people:
+        people = [i for i, block in enumerate(transcript) if isinstance(block, UserMessage)]
+    return (people[0], people[-1]) if people and people[0] != people[-1] else tuple(people[:1])

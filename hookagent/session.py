@@ -1,0 +1,206 @@
+"""One conversation: what the loop keeps of it, and the read-only view that hooks and users get."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, overload
+
+from hookagent.events import Event
+from hookagent.limits import Limits
+from hookagent.messages import UserMessage
+from hookagent.transcript import Transcript
+from hookagent.usage import Usage
+
+if TYPE_CHECKING:
+    from hookagent.loop.calls import CallState
+
+
+class SessionState:
+    """Everything a session is, changed by the loop alone.
+
+    `first_task` and `newest_user` are transcript indexes of what cannot be dropped from a request;
+    `pending` are the calls of a round that waits; `tools_called` the names called in this turn.
+    """
+
+    __slots__ = (
+        "charges",
+        "disabled",
+        "ended",
+        "first_task",
+        "id",
+        "iteration",
+        "last_reply_tokens",
+        "limits",
+        "newest_user",
+        "number",
+        "parent_id",
+        "pending",
+        "plugin_usage",
+        "started",
+        "tools_called",
+        "trace",
+        "transcript",
+        "turn",
+        "turn_usage",
+        "usage",
+        "used_ids",
+        "user_prompt",
+        "window",
+    )
+
+    def __init__(self, limits: Limits, parent_id: str | None = None) -> None:
+        self.id = secrets.token_hex(8)
+        self.parent_id = parent_id
+        self.transcript = Transcript()
+        self.trace: list[Event] = []
+        self.number = 0
+        self.turn = 0
+        self.iteration = 0
+        self.user_prompt = ""
+        self.usage = Usage()
+        self.turn_usage = Usage()
+        self.limits = limits
+        self.charges: dict[str, list[float]] = {}
+        self.disabled: set[str] = set()
+        self.plugin_usage: dict[str, Usage] = {}
+        self.used_ids: set[str] = set()
+        self.first_task: int | None = None
+        self.newest_user: int | None = None
+        self.pending: list[CallState] = []
+        self.tools_called: list[str] = []
+        self.last_reply_tokens: int | None = None
+        self.window: int | None = None
+        self.started = False
+        self.ended = False
+
+    def grow(self, transcript: Transcript) -> None:
+        """Take the grown transcript, and note where the protected messages of its new blocks stand."""
+        for index in range(len(self.transcript), len(transcript)):
+            block = transcript[index]
+            if isinstance(block, UserMessage):
+                if self.first_task is None:
+                    self.first_task = index
+                if block.origin is None or self.newest_user is None:
+                    self.newest_user = index
+        self.transcript = transcript
+
+    @property
+    def protected(self) -> tuple[int, ...]:
+        """The transcript indexes that no request may leave out, ascending."""
+        if self.first_task is None or self.newest_user is None:
+            return ()
+        return (self.first_task,) if self.first_task == self.newest_user else (self.first_task, self.newest_user)
+
+
+class TraceView(Sequence[Event]):
+    """The trace, read-only; it grows as the session goes on."""
+
+    __slots__ = ("_events",)
+
+    def __init__(self, events: list[Event]) -> None:
+        self._events = events
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Event]: ...
+    def __getitem__(self, index: int | slice) -> Event | Sequence[Event]:
+        return self._events[index]
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._events)
+
+
+class Session:
+    """A read-only view of a session: always what it is now."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, state: SessionState) -> None:
+        object.__setattr__(self, "_state", state)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a session is read-only; '{name}' cannot be set (plugins return what they want)")
+
+    @property
+    def id(self) -> str:
+        """The session's id: 16 hexadecimal digits."""
+        return self._state.id
+
+    @property
+    def parent_id(self) -> str | None:
+        """The id of the session whose tool started this one, or None."""
+        return self._state.parent_id
+
+    @property
+    def transcript(self) -> Transcript:
+        """The transcript as it is now: a snapshot that never changes."""
+        return self._state.transcript
+
+    @property
+    def trace(self) -> Sequence[Event]:
+        """Every event so far, but deltas, progress and plain hook calls."""
+        return TraceView(self._state.trace)
+
+    @property
+    def turn(self) -> int:
+        """The number of the current or last turn, from 1; 0 before the first."""
+        return self._state.turn
+
+    @property
+    def iteration(self) -> int:
+        """The number of the current iteration in its turn, from 1; 0 before its first model call."""
+        return self._state.iteration
+
+    @property
+    def user_prompt(self) -> str:
+        """The text of the prompt that began the current turn."""
+        return self._state.user_prompt
+
+    @property
+    def usage(self) -> Usage:
+        """What the session used so far, what plugins booked included."""
+        return self._state.usage
+
+    @property
+    def turn_usage(self) -> Usage:
+        """What the current or last turn used."""
+        return self._state.turn_usage
+
+    @property
+    def context_window(self) -> int | None:
+        """The model's window in tokens, or None where it is unknown."""
+        return self._state.window
+
+    @property
+    def context_percent(self) -> float | None:
+        """How full the window was with the last reply, as reported; None where either is unknown."""
+        tokens, window = self._state.last_reply_tokens, self._state.window
+        return None if tokens is None or not window else 100.0 * tokens / window
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in force."""
+        return self._state.limits
+
+    @property
+    def waiting(self) -> bool:
+        """Whether calls wait for an answer."""
+        return bool(self._state.pending)
+
+    @property
+    def hook_calls(self) -> Mapping[str, tuple[int, float]]:
+        """Per plugin, how many hook calls it got and how many seconds it took."""
+        return {plugin: (int(calls), seconds) for plugin, (calls, seconds) in self._state.charges.items()}
+
+    @property
+    def plugin_usage(self) -> Mapping[str, Usage]:
+        """What plugins' own model calls used, by plugin; part of `usage`."""
+        return dict(self._state.plugin_usage)
+
+    def __repr__(self) -> str:
+        return f"Session({self.id}, turn {self.turn}, {len(self.transcript)} blocks)"

@@ -1,0 +1,55 @@
+"""The end of a session: `on_session_end` is called once for each session that started, the process's end included."""
+
+from __future__ import annotations
+
+import atexit
+from typing import TYPE_CHECKING
+
+from hookagent.dispatch import HookTable
+from hookagent.errors import PluginError
+from hookagent.loop.run import Run
+from hookagent.session import SessionState
+
+if TYPE_CHECKING:
+    from hookagent.agent import Agent
+
+_open: dict[int, Agent] = {}
+
+
+def expect_end(agent: Agent, hooks: HookTable) -> None:
+    """Remember an agent whose session starts, where a plugin wants to hear of its end."""
+    if not hooks.on_session_end:
+        return
+    if not _open:
+        atexit.register(_end_all)
+    _open[id(agent)] = agent
+
+
+async def end_session(agent: Agent, state: SessionState, hooks: HookTable, run: Run) -> None:
+    """Call `on_session_end` of every plugin, once; raises the first `PluginError` when all were called."""
+    _open.pop(id(agent), None)
+    if state.ended:
+        return
+    state.ended = True
+    if not state.started:
+        return
+    failure: PluginError | None = None
+    for implementation in hooks.on_session_end:
+        try:
+            await run.dispatch.one(implementation)
+        except PluginError as raised:
+            failure = failure or raised
+    run.supervisor.close()
+    if failure is not None:
+        raise failure
+
+
+def _end_all() -> None:
+    """Close what nobody closed; at the end of the process a failure can only be said."""
+    import sys
+
+    for agent in tuple(_open.values()):
+        try:
+            agent.close_sync()
+        except Exception as error:
+            print(f"hookagent: {error}", file=sys.stderr)

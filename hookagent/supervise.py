@@ -1,0 +1,260 @@
+"""Waiting that an abort or a time limit can always end: the only place where a run waits for others' code.
+
+A coroutine that may hang (a hook, a tool) runs in a task of its own; the run waits on a future that the
+task's end, the time limit or the abort completes, whichever comes first. So nothing that ignores its
+cancellation can hold the run: after the grace time it is left behind. One timer watches all limits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import heapq
+import itertools
+from collections.abc import Callable, Coroutine
+from typing import Any, Literal
+
+from hookagent.abort import AbortSignal
+from hookagent.clock import Clock, TimerHandle
+
+Ended = Literal["done", "overran", "aborted"]
+
+
+class Contained:
+    """How a contained coroutine ended: a value, or the exception it raised, whatever it was."""
+
+    __slots__ = ("error", "value")
+
+    def __init__(self, value: Any, error: BaseException | None) -> None:
+        self.value = value
+        self.error = error
+
+
+async def contained(coroutine: Coroutine[Any, Any, Any]) -> Contained:
+    """Await `coroutine` and catch everything, so that no `SystemExit` or interrupt reaches the event loop."""
+    try:
+        return Contained(await coroutine, None)
+    except BaseException as error:
+        return Contained(None, error)
+
+
+class Deadline:
+    """One time limit being watched; it can be paused while others' time passes."""
+
+    __slots__ = ("_callback", "_left", "_watch", "when")
+
+    def __init__(self, watch: Watch, seconds: float, callback: Callable[[], object]) -> None:
+        self._watch = watch
+        self._callback: Callable[[], object] | None = callback
+        self._left = seconds
+        self.when: float | None = None
+        self.resume()
+
+    def cancel(self) -> None:
+        """Stop watching."""
+        self._callback = None
+        self.when = None
+
+    def pause(self) -> None:
+        """Do not count the time from now on."""
+        if self.when is not None:
+            self._left = self.when - self._watch.clock.monotonic()
+            self.when = None
+
+    def resume(self) -> None:
+        """Count again."""
+        if self.when is None and self._callback is not None:
+            self.when = self._watch.clock.monotonic() + self._left
+            self._watch.push(self)
+
+    def fire(self) -> None:
+        """Called by the watch when the time is over."""
+        callback, self._callback, self.when = self._callback, None, None
+        if callback is not None:
+            callback()
+
+
+class Watch:
+    """All time limits of a run on one timer of one clock."""
+
+    __slots__ = ("_armed_for", "_heap", "_order", "_timer", "clock")
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self._heap: list[tuple[float, int, Deadline]] = []
+        self._order = itertools.count()
+        self._timer: TimerHandle | None = None
+        self._armed_for: float | None = None
+
+    def limit(self, seconds: float, callback: Callable[[], object]) -> Deadline:
+        """Call `callback` once when `seconds` have passed, unless the deadline is cancelled before."""
+        return Deadline(self, seconds, callback)
+
+    def push(self, deadline: Deadline) -> None:
+        """Queue a deadline that has a time."""
+        assert deadline.when is not None
+        heapq.heappush(self._heap, (deadline.when, next(self._order), deadline))
+        if self._armed_for is None or deadline.when < self._armed_for:
+            self._arm(deadline.when)
+
+    def _arm(self, when: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._armed_for = when
+        self._timer = self.clock.call_later(max(0.0, when - self.clock.monotonic()), self._tick)
+
+    def _tick(self) -> None:
+        self._timer, self._armed_for = None, None
+        now = self.clock.monotonic()
+        heap = self._heap
+        while heap:
+            when, _, deadline = heap[0]
+            if deadline.when != when:  # paused, cancelled or pushed anew
+                heapq.heappop(heap)
+            elif when <= now:
+                heapq.heappop(heap)
+                deadline.fire()
+            else:
+                self._arm(when)
+                return
+
+    def close(self) -> None:
+        """Forget every deadline and the timer."""
+        self._heap.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer, self._armed_for = None, None
+
+
+class Supervisor:
+    """Waits for others' code on behalf of one run. Belongs to the run's event loop, but for `interrupt_soon`."""
+
+    __slots__ = ("_abort_time", "_waiting", "abort", "clock", "context", "grace_seconds", "inline_task", "loop", "watch")
+
+    def __init__(
+        self, clock: Clock, abort: AbortSignal, grace_seconds: float, context: contextvars.Context | None = None
+    ) -> None:
+        self.clock = clock
+        self.abort = abort
+        self.watch = Watch(clock)
+        self.loop = asyncio.get_running_loop()
+        self.context = context
+        self.inline_task: asyncio.Task[Any] | None = None
+        self.grace_seconds = grace_seconds
+        self._abort_time: float | None = None
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    def interrupt_soon(self) -> None:
+        """Tell the run, from any thread, that the abort signal was given."""
+        try:
+            self.loop.call_soon_threadsafe(self._interrupt)
+        except RuntimeError:  # the loop is closed: there is no run left to interrupt
+            return
+
+    def _interrupt(self) -> None:
+        if self._abort_time is None:
+            self._abort_time = self.clock.monotonic()
+        for future in tuple(self._waiting):
+            if not future.done():
+                future.set_result(None)
+        if self.inline_task is not None:
+            self.inline_task.cancel()
+
+    @property
+    def grace_left(self) -> float:
+        """Seconds that everything may still take together after an abort."""
+        if self._abort_time is None:
+            self._abort_time = self.clock.monotonic()
+        return max(0.0, self._abort_time + self.grace_seconds - self.clock.monotonic())
+
+    async def asleep(self, future: asyncio.Future[None], limit: float | None = None, heed_abort: bool = True) -> bool:
+        """Wait until `future` is completed by its owner, `limit` seconds have passed, or the abort comes.
+
+        Whether the limit was what ended it.
+        """
+        overran = False
+
+        def wake() -> None:
+            nonlocal overran
+            if not future.done():
+                overran = True
+                future.set_result(None)
+
+        deadline = self.watch.limit(limit, wake) if limit is not None else None
+        if heed_abort:
+            self._waiting.add(future)
+        try:
+            await future
+        finally:
+            self._waiting.discard(future)
+            if deadline is not None:
+                deadline.cancel()
+        return overran
+
+    async def until(self, *tasks: asyncio.Task[Any], limit: float | None = None, heed_abort: bool = True) -> Ended:
+        """Wait until one of `tasks` is done, `limit` seconds have passed, or the abort comes."""
+        if any(task.done() for task in tasks):
+            return "done"
+        if heed_abort and self.abort.aborted:
+            return "aborted"
+        future: asyncio.Future[None] = self.loop.create_future()
+
+        def wake(_: object = None) -> None:
+            if not future.done():
+                future.set_result(None)
+
+        for task in tasks:
+            task.add_done_callback(wake)
+        try:
+            overran = await self.asleep(future, limit, heed_abort)
+        finally:
+            for task in tasks:
+                task.remove_done_callback(wake)
+        if any(task.done() for task in tasks):
+            return "done"
+        return "overran" if overran else "aborted"
+
+    async def run(self, coroutine: Coroutine[Any, Any, Any], limit: float | None) -> tuple[Ended, Contained | None]:
+        """Run `coroutine` in a task of its own, at most `limit` seconds, and give how it ended.
+
+        After an abort everything together has the grace time. A task that ignores its cancellation is left behind.
+        """
+        task = self.loop.create_task(contained(coroutine), context=self.context)
+        if self.abort.aborted:
+            left = self.grace_left
+            ended = await self.until(task, limit=left if limit is None else min(limit, left), heed_abort=False)
+        else:
+            ended = await self.until(task, limit=limit)
+        if ended == "done":
+            return "done", task.result()
+        await self.cancel(task)
+        return ended, None
+
+    async def run_to_the_end(self, coroutine: Coroutine[Any, Any, Any]) -> tuple[Ended, Contained | None]:
+        """Run `coroutine` in a task of its own without a limit; an abort leaves it the grace time, then cancels it."""
+        task = self.loop.create_task(contained(coroutine), context=self.context)
+        ended = await self.until(task)
+        if ended != "done":
+            ended = await self.until(task, limit=self.grace_left, heed_abort=False)
+        if ended == "done":
+            return "done", task.result()
+        await self.cancel(task)
+        return "aborted", None
+
+    async def cancel(self, *tasks: asyncio.Task[Any]) -> bool:
+        """Cancel `tasks` and wait for them, at most the grace time; whether all ended."""
+        running = [task for task in tasks if not task.done()]
+        for task in running:
+            task.cancel()
+        left = self.grace_left if self.abort.aborted else self.grace_seconds
+        end = self.clock.monotonic() + left
+        while running:
+            ended = await self.until(*running, limit=max(0.0, end - self.clock.monotonic()), heed_abort=False)
+            running = [task for task in running if not task.done()]
+            if ended == "overran":
+                break
+        return not running
+
+    def close(self) -> None:
+        """End the watch; called when the run is over."""
+        self.watch.close()
