@@ -1,0 +1,1 @@
+"""The project's own checks, run by tox: import floors, house rules, types, packages, plugin folders."""

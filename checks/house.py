@@ -1,0 +1,63 @@
+"""The house rules about files and names: how long a file may be, what none is called, and whose names are private."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from checks.imports import Module, read_tree
+
+HARD_LIMIT = 350
+SOFT_LIMIT = 250
+# A name that says nothing about what is inside, so that everything ends up there.
+FORBIDDEN_STEMS = frozenset({"util", "utils"})
+FOLDERS = ("hookagent", "plugins", "tests", "checks", "docs")
+
+Problem = tuple[Path, int, str]
+
+
+def house_problems(root: Path) -> Iterator[Problem]:
+    """Yield files that are too long or called utils, and imports of names that are private to another module."""
+    for module in _all_modules(root):
+        if module.lines > HARD_LIMIT:
+            yield module.path, module.lines, f"the file has {module.lines} lines, over {HARD_LIMIT}; split it by job"
+        for part in module.path.relative_to(root).with_suffix("").parts:
+            if part in FORBIDDEN_STEMS:
+                yield module.path, 1, f"{part!r} names no job; call it after what is inside"
+        yield from _private_imports(module)
+
+
+def house_warnings(root: Path) -> Iterator[Problem]:
+    """Yield files that are allowed but longer than a file with one job mostly is."""
+    for module in _all_modules(root):
+        if SOFT_LIMIT < module.lines <= HARD_LIMIT:
+            yield module.path, module.lines, f"the file has {module.lines} lines; has it more than one job?"
+
+
+def _all_modules(root: Path) -> Iterator[Module]:
+    for folder in FOLDERS:
+        if folder == "plugins":
+            # Each plugin folder is a path root of its own.
+            for plugin in sorted((root / folder).glob("*/")):
+                yield from read_tree(plugin)
+        else:
+            yield from read_tree(root / folder, folder)
+
+
+def _private_imports(module: Module) -> Iterator[Problem]:
+    own = module.name.split(".")[0]
+    for found in module.imports:
+        root = found.module.split(".")[0]
+        if root not in {own, "hookagent", "checks", "tests"} and not root.startswith("hookagent_"):
+            continue
+        if found.name is not None and _private(found.name) and found.module != module.package:
+            yield module.path, found.line, f"{found.name} is private to {found.module}; make it public, or move it"
+        for index, part in enumerate(found.module.split(".")):
+            # A private module may be imported within the package that holds it.
+            holder = ".".join(found.module.split(".")[:index])
+            if _private(part) and not f"{module.package}.".startswith(f"{holder}."):
+                yield module.path, found.line, f"{found.module} is a private module; import its package instead"
+
+
+def _private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
