@@ -9,14 +9,14 @@ from types import TracebackType
 from typing import Any
 
 from hookagent.abort import AbortSignal
+from hookagent.assembly import make_registry, register_plugin_tools
 from hookagent.clock import SYSTEM_CLOCK, Clock
 from hookagent.emitter import Emitter, Listener
 from hookagent.errors import ConfigurationError, MisuseError
 from hookagent.events import Event
 from hookagent.host import LoadedPlugin, hook_table, load_plugins
 from hookagent.limits import Limits
-from hookagent.loop.run import End, Run, ToolExecution
-from hookagent.loop.turn import Finished, run_turns
+from hookagent.loop.run import Run, ToolExecution
 from hookagent.messages import AssistantMessage, UserMessage
 from hookagent.private_loop import run_in_private_loop
 from hookagent.prompts import Prompt, as_messages
@@ -24,6 +24,7 @@ from hookagent.providers.base import Provider
 from hookagent.providers.retry import DEFAULT_RETRY_POLICY, RetryPolicy
 from hookagent.queues import MessageQueue, QueueMode
 from hookagent.result import RunResult
+from hookagent.running import carry_out, result_of
 from hookagent.session import Session, SessionState
 from hookagent.session_end import end_session, expect_end
 from hookagent.supervise import Supervisor
@@ -87,36 +88,12 @@ class Agent:
         self._limits = Limits.of(limits)
         self._model = model
         self._provider: Provider | None = None if isinstance(model, str) or model is None else model
-        self._tools = ToolRegistry(_as_tools(tools))
-        self._plugins: tuple[LoadedPlugin, ...] = load_plugins(plugins)
-        self._hooks = hook_table(self._plugins)
-        for implementation in self._hooks.register_tools:
-            self._register_tools(implementation)
+        self._tools = make_registry(tools)
+        self._plugin_entries = tuple(plugins)
+        self._load_plugins()
         self._listeners: list[Listener] = []
         self._run: Run | None = None
         self._new_session()
-
-    def _register_tools(self, implementation: Any) -> None:
-        def register(function: Any, **marks: Any) -> Any:
-            from hookagent.tools.tool import Tool
-
-            return self._tools.add(Tool.from_callable(function, **marks), owner=implementation.plugin)
-
-        from hookagent.errors import PluginLoadError
-
-        def refuse(reason: str, cause: BaseException | None) -> PluginLoadError:
-            error = PluginLoadError(implementation.plugin, implementation.distribution, reason)
-            error.__cause__ = cause
-            return error
-
-        try:
-            returned = implementation.call(register)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            raise refuse(f"hook 'register_tools' raised {type(error).__name__}: {error}", error) from error
-        if returned is not None:
-            raise refuse("hook 'register_tools' returned a value; call register(function) instead", None)
 
     # ---- what it is now ----
 
@@ -195,7 +172,9 @@ class Agent:
             if isinstance(last, AssistantMessage) and last.stop_reason != "pause":
                 queued = self.steering.due() or self.follow_ups.due()
                 if not queued:
-                    raise MisuseError("continue_(): the last message is an answer and nothing is queued; call run(prompt)")
+                    raise MisuseError(
+                        "continue_(): the last message is an answer and nothing is queued; call run(prompt)"
+                    )
                 return await self._start(queued)
         return await self._start(())
 
@@ -236,7 +215,7 @@ class Agent:
             self.follow_ups.put(one)
 
     def abort(self, reason: str = "aborted by the caller") -> None:
-        """Stop the active run: cancel the model, start nothing more, ask tools to stop. From any thread; idle: nothing."""
+        """Stop the active run: cancel the model, start nothing more, ask tools to stop. From any thread."""
         run = self._run
         if run is not None:
             run.supervisor.abort.set(reason)
@@ -266,10 +245,11 @@ class Agent:
             self._run.usage = self._run.usage + usage
 
     async def reset(self) -> None:
-        """End the session and begin a new one: empty transcript, empty queues. Refused while running (`MisuseError`)."""
+        """End the session and begin a new one with empty queues. Refused while running (`MisuseError`)."""
         await self._end_session("reset()")
         self.steering.clear()
         self.follow_ups.clear()
+        self._load_plugins()
         self._new_session()
 
     async def close(self) -> None:
@@ -336,79 +316,32 @@ class Agent:
             max_parallel=self.max_parallel_tools,
         )
 
+    def _load_plugins(self) -> None:
+        self._plugins: tuple[LoadedPlugin, ...] = load_plugins(self._plugin_entries)
+        self._hooks = hook_table(self._plugins)
+        register_plugin_tools(self._hooks, self._tools)
+
     async def _start(self, prompts: Sequence[UserMessage]) -> RunResult:
         if self._run is not None:
-            raise MisuseError(
-                "a run is active; wait for it, or queue the message with steer(...) or follow_up(...)"
-            )
+            raise MisuseError("a run is active; wait for it, or queue the message with steer(...) or follow_up(...)")
         if self._state.ended:
             raise MisuseError("the session was closed; call reset() to begin a new one")
-        abort = AbortSignal()
+        _ = self.provider  # a model that cannot be had is said before anything begins
         context = contextvars.copy_context()
-        run = self._run = self._make_run(abort, context)
+        run = self._run = self._make_run(AbortSignal(), context)
         try:
-            _ = self.provider
             if not self._state.started:
                 expect_end(self, self._hooks)
-            abort.on_abort(run.supervisor.interrupt_soon)
-            parent = calling_context()
-            if parent is not None and parent.abort is not abort:
-                parent.abort.on_abort(lambda: abort.set(parent.abort.reason))
             start = self._clock.monotonic()
-            task = asyncio.get_running_loop().create_task(run_turns(run, prompts), context=context)
-            try:
-                await asyncio.wait({task})
-            except asyncio.CancelledError:
-                await self._wind_down(task)
-                self.last_result = self._result(run, task.result(), start)
-                raise
-            finished = task.result()
-            self.last_result = self._result(run, finished, start)
+            finished, cancellation = await carry_out(run, prompts, context)
+            self.last_result = result_of(run, finished, self._clock.monotonic() - start)
         finally:
-            run.supervisor.close()
             self._run = None
+        if cancellation is not None:
+            raise cancellation
         if finished.error is not None:
             raise finished.error
         return self.last_result
 
-    async def _wind_down(self, task: asyncio.Task[Finished]) -> None:
-        """The caller was cancelled: abort, and wait for the run to close its transcript; that takes the grace time at most."""
-        self.abort("cancelled by the caller")
-        while not task.done():
-            try:
-                await asyncio.wait({task})
-            except asyncio.CancelledError:
-                continue
-
-    def _result(self, run: Run, finished: Finished, start: float) -> RunResult:
-        end: End = finished.end
-        return RunResult(
-            answer=end.answer,
-            status=end.status,
-            usage=run.usage,
-            session=self._session,
-            reason=end.reason,
-            limit=end.limit,
-            iterations=run.iterations,
-            tool_calls=run.tool_calls,
-            seconds=self._clock.monotonic() - start,
-            not_stored=tuple(run.not_stored),
-            errors=tuple(run.errors),
-        )
-
     def __repr__(self) -> str:
         return f"Agent({self.name!r}, {'running' if self.running else 'idle'})"
-
-
-def _as_tools(tools: Iterable[Any]) -> list[Any]:
-    given = [tools] if isinstance(tools, str) else list(tools)
-    if not any(isinstance(one, str) for one in given):
-        return given
-    from hookagent.tools.builtin import resolve_tools
-
-    made: list[Any] = []
-    for one in given:
-        made.extend(resolve_tools([one]) if isinstance(one, str) else [one])
-    return made
-
-

@@ -130,7 +130,9 @@ def _read_one(hook: str, contract: Contract, plugin: str, item: Any, out: Return
         _read_replace(contract, item, out)
     elif isinstance(item, str | UserMessage) or _is_message_list(item):
         if not contract.messages:
-            raise WrongReturnError(f"returned a message, which '{hook}' cannot add", message_refused=contract.open_round)
+            raise WrongReturnError(
+                f"returned a message, which '{hook}' cannot add", message_refused=contract.open_round
+            )
         for message in item if isinstance(item, list | tuple) else (item,):
             out.messages.append(_owned(message, plugin))
     elif isinstance(item, Mapping) and contract.per_call:
@@ -157,9 +159,7 @@ def _read_replace(contract: Contract, item: Replace, out: Returned) -> None:
 
 
 def _is_message_list(item: Any) -> bool:
-    return (
-        isinstance(item, list | tuple) and len(item) > 0 and all(isinstance(one, str | UserMessage) for one in item)
-    )
+    return isinstance(item, list | tuple) and len(item) > 0 and all(isinstance(one, str | UserMessage) for one in item)
 
 
 def _owned(message: str | UserMessage, plugin: str) -> UserMessage:
@@ -194,4 +194,8 @@ def _names(types: tuple[type, ...]) -> str:
 
 
 def _described(value: Any) -> str:
-    return f"a {type(value).__name__}" if not isinstance(value, type) else f"the class {value.__name__} (forgotten the ()?)"
+    return (
+        f"a {type(value).__name__}"
+        if not isinstance(value, type)
+        else f"the class {value.__name__} (forgotten the ()?)"
+    )

@@ -6,19 +6,16 @@ synchronous, drops who answered, and stops at the first exception (design, "Hook
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import pluggy
 
-from hookagent.abort import Aborted
 from hookagent.contract import CONTRACTS, Returned, WrongReturnError, read_return
-from hookagent.errors import MessageOrderError, MisuseError, PluginError
-from hookagent.requests import Request
-from hookagent.supervise import Deadline, Supervisor, contained
+from hookagent.errors import MessageOrderError, PluginError
+from hookagent.supervise import Supervisor
 
 if TYPE_CHECKING:
     from hookagent.agent import Agent
@@ -61,8 +58,10 @@ class Implementation:
 
 
 @functools.cache
-def _adapter(spec_arguments: tuple[str, ...], wanted: tuple[str, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make `lambda f: lambda <all arguments>: f(<the wanted ones>)`; names come from signatures, so they are identifiers."""
+def _adapter(
+    spec_arguments: tuple[str, ...], wanted: tuple[str, ...]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make `lambda f: lambda <all arguments>: f(<the wanted ones>)`, of names that come from signatures."""
     source = f"lambda f: lambda {', '.join(spec_arguments)}: f({', '.join(wanted)})"
     adapter: Callable[[Callable[..., Any]], Callable[..., Any]] = eval(source, {})
     return adapter
@@ -93,7 +92,7 @@ class Dispatcher:
     `charges`: plugin -> [calls, seconds].
     """
 
-    __slots__ = ("_supervisor", "agent", "charges", "disabled", "failed", "monotonic", "report", "session")
+    __slots__ = ("agent", "charges", "disabled", "failed", "monotonic", "report", "session", "supervisor")
 
     def __init__(
         self,
@@ -106,7 +105,7 @@ class Dispatcher:
     ) -> None:
         self.agent = agent
         self.session = session
-        self._supervisor = supervisor
+        self.supervisor = supervisor
         self.charges = charges
         self.disabled = disabled
         self.failed: set[str] = set()
@@ -160,7 +159,7 @@ class Dispatcher:
         self.charge(implementation, start)
 
     async def _awaited(self, implementation: Implementation, coroutine: Any) -> Any:
-        ended, outcome = await self._supervisor.run(coroutine, implementation.time_limit)
+        ended, outcome = await self.supervisor.run(coroutine, implementation.time_limit)
         if ended == "overran":
             raise OverranError(implementation.time_limit)
         if ended == "aborted" or outcome is None:
@@ -180,6 +179,7 @@ class Dispatcher:
         return seconds
 
     def slowness(self, implementation: Implementation, seconds: float) -> str:
+        """Say how slow a call was, and where it is written."""
         limit = implementation.time_limit
         over = f", over its limit of {limit:g} s" if limit is not None and seconds > limit else ""
         return f"took {seconds:.1f} s{over} ({implementation.place})"
@@ -211,156 +211,6 @@ class Dispatcher:
         text = str(error).strip()
         what = f"{type(error).__name__}: {text}" if text else type(error).__name__
         return PluginError(plugin, distribution, hook, f"raised {what} ({_raised_at(error, implementation)})")
-
-    # ---- around hooks ----
-
-    async def around_model(
-        self,
-        implementations: tuple[Implementation, ...],
-        request: Any,
-        innermost: Callable[[Any], Awaitable[Any]],
-    ) -> Any:
-        """Call `wrap_model_call` implementations around `innermost(request)`; the first is the outermost."""
-        chain = _Chain(self, self._supervisor)
-
-        async def layer(index: int, current: Any) -> Any:
-            if index == len(implementations):
-                return await chain.inner(lambda: innermost(current))
-
-            async def call_next(request: Any) -> Any:
-                if not isinstance(request, Request):
-                    raise TypeError(f"call_next() takes a Request, not a {type(request).__name__}")
-                return await layer(index + 1, request)
-
-            return await chain.layer(implementations[index], call_next, current)
-
-        return await chain.finish(layer(0, request))
-
-    async def around_tool(
-        self,
-        implementations: tuple[Implementation, ...],
-        tool_call: Any,
-        innermost: Callable[[], Awaitable[Any]],
-    ) -> Any:
-        """Call `wrap_tool_call` implementations around `innermost()`; the first is the outermost."""
-        chain = _Chain(self, self._supervisor)
-
-        async def layer(index: int) -> Any:
-            if index == len(implementations):
-                return await chain.inner(innermost)
-            return await chain.layer(implementations[index], lambda: layer(index + 1), tool_call)
-
-        return await chain.finish(layer(0))
-
-
-class _Chain:
-    """One nesting of around hooks: the first failure is kept, whatever the layers outside of it do with it."""
-
-    __slots__ = ("_dispatcher", "_failure", "_inner", "_supervisor")
-
-    def __init__(self, dispatcher: Dispatcher, supervisor: Supervisor) -> None:
-        self._dispatcher = dispatcher
-        self._supervisor = supervisor
-        self._inner: set[asyncio.Task[Any]] = set()
-        self._failure: BaseException | None = None
-
-    async def inner(self, innermost: Callable[[], Awaitable[Any]]) -> Any:
-        supervisor = self._supervisor
-        if supervisor.abort.aborted:
-            return Aborted(supervisor.abort.reason)
-
-        async def call() -> Any:
-            return await innermost()
-
-        task = supervisor.loop.create_task(contained(call()))
-        self._inner.add(task)
-        ended = await supervisor.until(task)
-        if ended == "aborted":
-            task.cancel()
-            return Aborted(supervisor.abort.reason)
-        self._inner.discard(task)
-        outcome = task.result()
-        if outcome.error is not None:
-            raise outcome.error
-        return outcome.value
-
-    async def layer(self, implementation: Implementation, call_next: Callable[..., Awaitable[Any]], value: Any) -> Any:
-        dispatcher, supervisor = self._dispatcher, self._supervisor
-        start = dispatcher.monotonic()
-        task = asyncio.current_task()
-        assert task is not None
-        overran = busy = False
-        from_below: BaseException | None = None
-        below = 0.0
-
-        def overrun() -> None:
-            nonlocal overran
-            overran = True
-            task.cancel()
-
-        limit = implementation.time_limit
-        deadline: Deadline | None = supervisor.watch.limit(limit, overrun) if limit is not None else None
-
-        async def guarded_next(*arguments: Any, **named: Any) -> Any:
-            nonlocal busy, below, from_below
-            if busy:
-                raise MisuseError(
-                    f"plugin '{implementation.plugin}': call_next() is still running; one call at a time"
-                )
-            busy = True
-            entered = dispatcher.monotonic()
-            if deadline is not None:
-                deadline.pause()
-            try:
-                return await call_next(*arguments, **named)
-            except Exception as error:
-                from_below = error
-                raise
-            finally:
-                busy = False
-                below += dispatcher.monotonic() - entered
-                if deadline is not None:
-                    deadline.resume()
-
-        try:
-            value = await implementation.call(value, guarded_next, dispatcher.agent, dispatcher.session)
-            if not isinstance(value, (implementation.contract.value or object, Aborted)):
-                raise WrongReturnError(
-                    f"returned a {type(value).__name__}; it must return what call_next() gave, "
-                    f"or another {getattr(implementation.contract.value, '__name__', 'value')}"
-                )
-        except BaseException as error:
-            seconds = dispatcher.charge(implementation, start, below)
-            if error is from_below or isinstance(error, KeyboardInterrupt):
-                raise
-            if overran:
-                task.uncancel()
-                error = OverranError(limit)
-            elif supervisor.abort.aborted and isinstance(error, asyncio.CancelledError):
-                raise
-            failure = dispatcher.failure(implementation, error)
-            dispatcher.report(implementation, "overran" if overran else "failed", failure.what, seconds)
-            dispatcher.failed.add(implementation.plugin)
-            self._failure = self._failure or failure
-            raise failure from error
-        finally:
-            if deadline is not None:
-                deadline.cancel()
-        own_seconds = dispatcher.charge(implementation, start, below)
-        if own_seconds > SLOW_SECONDS:
-            dispatcher.report(implementation, "slow", dispatcher.slowness(implementation, own_seconds), own_seconds)
-        return value
-
-    async def finish(self, outermost: Awaitable[Any]) -> Any:
-        try:
-            value = await outermost
-        finally:
-            left_over = [task for task in self._inner if not task.done()]
-            if left_over:
-                await self._supervisor.cancel(*left_over)
-        if self._failure is not None:
-            raise self._failure
-        return value
 
 
 class OverranError(Exception):

@@ -5,9 +5,11 @@ Every event begins with the same four fields: `number`, `seconds` (the run's mon
 `MessageDelta`, `ToolProgress` and plain hook calls.
 """
 
+# ruff: noqa: D102 - `type` means the same everywhere and is explained once, above
+
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from hookagent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from hookagent.usage import Usage
@@ -16,7 +18,6 @@ from hookagent.usage import Usage
 class AgentStart(NamedTuple):
     """A `run` began."""
 
-    type = "agent_start"
     number: int
     seconds: float
     turn: int
@@ -24,33 +25,42 @@ class AgentStart(NamedTuple):
     agent: str
     model: str
 
+    @property
+    def type(self) -> Literal["agent_start"]:
+        return "agent_start"
+
 
 class TurnStart(NamedTuple):
     """A turn began; `prompt` is its first message's text, empty when a waiting session is resumed."""
 
-    type = "turn_start"
     number: int
     seconds: float
     turn: int
     iteration: int
     prompt: str
 
+    @property
+    def type(self) -> Literal["turn_start"]:
+        return "turn_start"
+
 
 class IterationStart(NamedTuple):
     """An iteration began; `maximum` is the limit of the run, or None."""
 
-    type = "iteration_start"
     number: int
     seconds: float
     turn: int
     iteration: int
     maximum: int | None
 
+    @property
+    def type(self) -> Literal["iteration_start"]:
+        return "iteration_start"
+
 
 class RequestSent(NamedTuple):
-    """A request left for the model: how many blocks of the transcript's, how many tools, which plugin shaped it last."""
+    """A request left for the model: how many blocks and tools it has, which plugin shaped it last."""
 
-    type = "request"
     number: int
     seconds: float
     turn: int
@@ -59,11 +69,14 @@ class RequestSent(NamedTuple):
     tools: int
     shaped_by: str | None
 
+    @property
+    def type(self) -> Literal["request"]:
+        return "request"
+
 
 class ResponseReceived(NamedTuple):
     """A reply came whole; `usage` is this call's alone."""
 
-    type = "response"
     number: int
     seconds: float
     turn: int
@@ -72,22 +85,28 @@ class ResponseReceived(NamedTuple):
     stop_reason: str
     milliseconds: float
 
+    @property
+    def type(self) -> Literal["response"]:
+        return "response"
+
 
 class MessageStart(NamedTuple):
     """A message begins: of the model (`assistant`), or one that is being stored (`user`)."""
 
-    type = "message_start"
     number: int
     seconds: float
     turn: int
     iteration: int
     role: str
 
+    @property
+    def type(self) -> Literal["message_start"]:
+        return "message_start"
+
 
 class MessageDelta(NamedTuple):
     """A piece of a streamed reply; `kind` is "text", "thinking" or "arguments". Not in the trace."""
 
-    type = "message_delta"
     number: int
     seconds: float
     turn: int
@@ -95,44 +114,56 @@ class MessageDelta(NamedTuple):
     kind: str
     text: str
 
+    @property
+    def type(self) -> Literal["message_delta"]:
+        return "message_delta"
+
 
 class MessageEnd(NamedTuple):
     """A message is whole and stored (or, in an open round, held)."""
 
-    type = "message_end"
     number: int
     seconds: float
     turn: int
     iteration: int
     message: UserMessage | AssistantMessage
 
+    @property
+    def type(self) -> Literal["message_end"]:
+        return "message_end"
+
 
 class MessageReplaced(NamedTuple):
     """What was streamed so far of this reply is void: a second attempt follows, or a plugin replaced it."""
 
-    type = "message_replaced"
     number: int
     seconds: float
     turn: int
     iteration: int
     reason: str
 
+    @property
+    def type(self) -> Literal["message_replaced"]:
+        return "message_replaced"
+
 
 class ToolStart(NamedTuple):
     """A call is about to run, with exactly these arguments."""
 
-    type = "tool_start"
     number: int
     seconds: float
     turn: int
     iteration: int
     call: ToolCall
 
+    @property
+    def type(self) -> Literal["tool_start"]:
+        return "tool_start"
+
 
 class ToolProgress(NamedTuple):
     """A running tool reported something. Not in the trace."""
 
-    type = "tool_progress"
     number: int
     seconds: float
     turn: int
@@ -140,17 +171,24 @@ class ToolProgress(NamedTuple):
     call: ToolCall
     value: Any
 
+    @property
+    def type(self) -> Literal["tool_progress"]:
+        return "tool_progress"
+
 
 class ToolEnd(NamedTuple):
     """A call has its result, whatever the outcome; a call that never ran has no `ToolStart`."""
 
-    type = "tool_end"
     number: int
     seconds: float
     turn: int
     iteration: int
     call: ToolCall
     result: ToolResult
+
+    @property
+    def type(self) -> Literal["tool_end"]:
+        return "tool_end"
 
 
 class HookReport(NamedTuple):
@@ -159,7 +197,6 @@ class HookReport(NamedTuple):
     `outcome` is "returned", "failed", "overran" or "slow"; `detail` a short text.
     """
 
-    type = "hook"
     number: int
     seconds: float
     turn: int
@@ -170,11 +207,14 @@ class HookReport(NamedTuple):
     detail: str
     milliseconds: float
 
+    @property
+    def type(self) -> Literal["hook"]:
+        return "hook"
+
 
 class Compaction(NamedTuple):
     """A request was made shorter: blocks before and after, and by whom."""
 
-    type = "compaction"
     number: int
     seconds: float
     turn: int
@@ -184,11 +224,14 @@ class Compaction(NamedTuple):
     blocks_after: int
     summary: bool
 
+    @property
+    def type(self) -> Literal["compaction"]:
+        return "compaction"
+
 
 class Retry(NamedTuple):
     """A model call failed in a way that may pass; it is tried again after `wait_seconds`."""
 
-    type = "retry"
     number: int
     seconds: float
     turn: int
@@ -197,11 +240,14 @@ class Retry(NamedTuple):
     wait_seconds: float
     error: str
 
+    @property
+    def type(self) -> Literal["retry"]:
+        return "retry"
+
 
 class ErrorEvent(NamedTuple):
     """Something failed: `kind` is "tool", "model", "plugin", "request" or "listener"; `source` names the culprit."""
 
-    type = "error"
     number: int
     seconds: float
     turn: int
@@ -210,11 +256,14 @@ class ErrorEvent(NamedTuple):
     source: str
     message: str
 
+    @property
+    def type(self) -> Literal["error"]:
+        return "error"
+
 
 class TurnEnd(NamedTuple):
     """A turn ended with a named outcome; `usage` is this turn's alone."""
 
-    type = "turn_end"
     number: int
     seconds: float
     turn: int
@@ -222,12 +271,15 @@ class TurnEnd(NamedTuple):
     status: str
     answer: str
     usage: Usage
+
+    @property
+    def type(self) -> Literal["turn_end"]:
+        return "turn_end"
 
 
 class AgentEnd(NamedTuple):
     """A `run` ended; `usage` is the run's."""
 
-    type = "agent_end"
     number: int
     seconds: float
     turn: int
@@ -235,6 +287,10 @@ class AgentEnd(NamedTuple):
     status: str
     answer: str
     usage: Usage
+
+    @property
+    def type(self) -> Literal["agent_end"]:
+        return "agent_end"
 
 
 Event = (

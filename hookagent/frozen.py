@@ -21,7 +21,7 @@ class FrozenDict(dict[str, Any]):
     """A `dict` that cannot be changed."""
 
     __slots__ = ()
-    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (freeze, (thaw(self),))
@@ -40,8 +40,8 @@ class FrozenList(list[Any]):
     """A `list` that cannot be changed."""
 
     __slots__ = ()
-    __setitem__ = __delitem__ = append = extend = insert = pop = remove = clear = _refuse  # type: ignore[assignment]
-    sort = reverse = __iadd__ = __imul__ = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = append = extend = insert = pop = remove = clear = _refuse
+    sort = reverse = __iadd__ = __imul__ = _refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (freeze, (thaw(self),))

@@ -185,9 +185,7 @@ def before_each_tool(tool_call: ToolCall, agent: Agent, session: Session) -> Ver
 
 
 @hookspec
-def resolve_suspended(
-    pending: tuple[PendingCall, ...], agent: Agent, session: Session
-) -> Mapping[str, Answer] | None:
+def resolve_suspended(pending: tuple[PendingCall, ...], agent: Agent, session: Session) -> Mapping[str, Answer] | None:
     """Answer for calls that a gate suspended: ask a person, a chat, a ticket.
 
     Fires: when all gates have spoken and calls are still suspended, with all of them at once; and again
@@ -216,9 +214,7 @@ async def wrap_tool_call(
 
 
 @hookspec
-def after_each_tool(
-    tool_call: ToolCall, result: ToolResult, agent: Agent, session: Session
-) -> ToolResult | None:
+def after_each_tool(tool_call: ToolCall, result: ToolResult, agent: Agent, session: Session) -> ToolResult | None:
     """Look at a result, or change it.
 
     Fires: once per result, whatever the outcome, before it is stored; one at a time, as calls end.

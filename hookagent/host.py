@@ -71,9 +71,7 @@ OptionsProblem = Callable[[str, Exception], Exception]
 """Turns a plugin's failed option validation into a configuration error with places: (plugin name, error)."""
 
 
-def load_plugins(
-    entries: Iterable[Any], *, options_problem: OptionsProblem | None = None
-) -> tuple[LoadedPlugin, ...]:
+def load_plugins(entries: Iterable[Any], *, options_problem: OptionsProblem | None = None) -> tuple[LoadedPlugin, ...]:
     """Load every entry: a name, a dotted module, a `{name: options}` mapping, a `PluginEntry`, an object or a function.
 
     Raises `PluginLoadError` for the first that cannot be used, naming it, its distribution and the reason.
@@ -155,16 +153,19 @@ def _instance(
     """Make the plugin object: a class is called with its options, anything else is the plugin itself."""
     if not inspect.isclass(target):
         if options:
-            raise PluginLoadError(name, distribution, f"takes no options, but was given {', '.join(map(repr, options))}")
+            raise PluginLoadError(
+                name, distribution, f"takes no options, but was given {', '.join(map(repr, options))}"
+            )
         return target
+    make: Callable[..., Any] = target
     model = getattr(target, "Options", None)
     try:
         if model is None:
             if options:
                 keys = ", ".join(map(repr, options))
                 raise PluginLoadError(name, distribution, f"takes no options, but was given {keys}")
-            return target()
-        return target(_validated_options(name, distribution, model, options, options_problem))
+            return make()
+        return make(_validated_options(name, distribution, model, options, options_problem))
     except (ConfigurationError, KeyboardInterrupt):
         raise
     except BaseException as error:
@@ -199,7 +200,9 @@ def _finish(name: str, plugin: Any, distribution: str | None, entry: PluginEntry
     return LoadedPlugin(name, plugin, distribution, entry.on_error, limit)
 
 
-_tables: collections.OrderedDict[tuple[Any, ...], tuple[HookTable, tuple[LoadedPlugin, ...]]] = collections.OrderedDict()
+_tables: collections.OrderedDict[tuple[Any, ...], tuple[HookTable, tuple[LoadedPlugin, ...]]] = (
+    collections.OrderedDict()
+)
 
 
 def hook_table(plugins: tuple[LoadedPlugin, ...]) -> HookTable:

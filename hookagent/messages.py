@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from hookagent.frozen import FrozenDict, JsonValue
 from hookagent.usage import Usage
 
-StopReason = Literal["end", "tool_calls", "length", "stop_sequence", "refusal", "filtered", "pause", "too_long", "unknown"]
+StopReason = Literal[
+    "end", "tool_calls", "length", "stop_sequence", "refusal", "filtered", "pause", "too_long", "unknown"
+]
 """Why a model stopped: a closed list. `length`: the output limit cut the reply. `pause`: the vendor wants the
 same content back to go on. `unknown` is never taken for success when the text is empty."""
 
-STOP_REASONS: frozenset[str] = frozenset(
-    {"end", "tool_calls", "length", "stop_sequence", "refusal", "filtered", "pause", "too_long", "unknown"}
-)
+STOP_REASONS: frozenset[str] = frozenset(get_args(StopReason))
 
 ResultStatus = Literal["ok", "error", "denied", "not_run", "interrupted"]
 """How a call ended. `error`: it ran and failed, or could not be understood. `denied`: a gate or a person

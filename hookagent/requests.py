@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from hookagent.frozen import FrozenDict
@@ -32,7 +33,7 @@ class BlockView(Sequence[Block]):
         transcript: Transcript,
         start: int = 0,
         kept: tuple[int, ...] = (),
-        replaced: Mapping[int, ToolRound] = FrozenDict(),
+        replaced: Mapping[int, ToolRound] = MappingProxyType({}),
     ) -> None:
         self.transcript = transcript
         self.start = start

@@ -119,6 +119,7 @@ class Session:
     """A read-only view of a session: always what it is now."""
 
     __slots__ = ("_state",)
+    _state: SessionState
 
     def __init__(self, state: SessionState) -> None:
         object.__setattr__(self, "_state", state)

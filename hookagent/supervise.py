@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import heapq
-import itertools
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any, Literal
 
 from hookagent.abort import AbortSignal
-from hookagent.clock import Clock, TimerHandle
+from hookagent.clock import Clock
+from hookagent.watch import Watch
 
 Ended = Literal["done", "overran", "aborted"]
 
@@ -38,98 +37,20 @@ async def contained(coroutine: Coroutine[Any, Any, Any]) -> Contained:
         return Contained(None, error)
 
 
-class Deadline:
-    """One time limit being watched; it can be paused while others' time passes."""
-
-    __slots__ = ("_callback", "_left", "_watch", "when")
-
-    def __init__(self, watch: Watch, seconds: float, callback: Callable[[], object]) -> None:
-        self._watch = watch
-        self._callback: Callable[[], object] | None = callback
-        self._left = seconds
-        self.when: float | None = None
-        self.resume()
-
-    def cancel(self) -> None:
-        """Stop watching."""
-        self._callback = None
-        self.when = None
-
-    def pause(self) -> None:
-        """Do not count the time from now on."""
-        if self.when is not None:
-            self._left = self.when - self._watch.clock.monotonic()
-            self.when = None
-
-    def resume(self) -> None:
-        """Count again."""
-        if self.when is None and self._callback is not None:
-            self.when = self._watch.clock.monotonic() + self._left
-            self._watch.push(self)
-
-    def fire(self) -> None:
-        """Called by the watch when the time is over."""
-        callback, self._callback, self.when = self._callback, None, None
-        if callback is not None:
-            callback()
-
-
-class Watch:
-    """All time limits of a run on one timer of one clock."""
-
-    __slots__ = ("_armed_for", "_heap", "_order", "_timer", "clock")
-
-    def __init__(self, clock: Clock) -> None:
-        self.clock = clock
-        self._heap: list[tuple[float, int, Deadline]] = []
-        self._order = itertools.count()
-        self._timer: TimerHandle | None = None
-        self._armed_for: float | None = None
-
-    def limit(self, seconds: float, callback: Callable[[], object]) -> Deadline:
-        """Call `callback` once when `seconds` have passed, unless the deadline is cancelled before."""
-        return Deadline(self, seconds, callback)
-
-    def push(self, deadline: Deadline) -> None:
-        """Queue a deadline that has a time."""
-        assert deadline.when is not None
-        heapq.heappush(self._heap, (deadline.when, next(self._order), deadline))
-        if self._armed_for is None or deadline.when < self._armed_for:
-            self._arm(deadline.when)
-
-    def _arm(self, when: float) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._armed_for = when
-        self._timer = self.clock.call_later(max(0.0, when - self.clock.monotonic()), self._tick)
-
-    def _tick(self) -> None:
-        self._timer, self._armed_for = None, None
-        now = self.clock.monotonic()
-        heap = self._heap
-        while heap:
-            when, _, deadline = heap[0]
-            if deadline.when != when:  # paused, cancelled or pushed anew
-                heapq.heappop(heap)
-            elif when <= now:
-                heapq.heappop(heap)
-                deadline.fire()
-            else:
-                self._arm(when)
-                return
-
-    def close(self) -> None:
-        """Forget every deadline and the timer."""
-        self._heap.clear()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer, self._armed_for = None, None
-
-
 class Supervisor:
     """Waits for others' code on behalf of one run. Belongs to the run's event loop, but for `interrupt_soon`."""
 
-    __slots__ = ("_abort_time", "_waiting", "abort", "clock", "context", "grace_seconds", "inline_task", "loop", "watch")
+    __slots__ = (
+        "_abort_time",
+        "_waiting",
+        "abort",
+        "clock",
+        "context",
+        "grace_seconds",
+        "inline_task",
+        "loop",
+        "watch",
+    )
 
     def __init__(
         self, clock: Clock, abort: AbortSignal, grace_seconds: float, context: contextvars.Context | None = None

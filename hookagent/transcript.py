@@ -142,10 +142,8 @@ class Transcript(Sequence[Block]):
         if open_round is None:
             raise TranscriptError(f"no call waits for a result (got one for '{result.call_id}')")
         calls, results = open_round.calls, open_round.results
-        for index, call in enumerate(calls):
-            if call.id == result.call_id:
-                break
-        else:
+        index = next((place for place, call in enumerate(calls) if call.id == result.call_id), None)
+        if index is None:
             raise TranscriptError(f"no open call has the id '{result.call_id}'")
         if results[index] is not None:
             raise TranscriptError(f"call '{result.call_id}' already has its result")

@@ -122,7 +122,9 @@ class CallState:
             return ToolResult(text, True, "denied", self.call.id)
         if self.problem is not None and not isinstance(self.verdict, Stop):
             error_type = "UnknownTool" if self.not_found else "CutReply" if self.problem == CUT_TEXT else "BadArguments"
-            return ToolResult(self.problem, True, "not_run" if error_type == "CutReply" else "error", self.call.id, error_type)
+            return ToolResult(
+                self.problem, True, "not_run" if error_type == "CutReply" else "error", self.call.id, error_type
+            )
         return None
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from hookagent.abort import Aborted
+from hookagent.around import around_model
 from hookagent.errors import PluginError, ProviderError, RequestRefusedError
 from hookagent.events import (
     Compaction,
@@ -58,7 +59,9 @@ def _blamed(run: Run, error: RequestRefusedError) -> PluginError:
     found = next((one for one in hooks if one.plugin == plugin), None)
     run.dispatch.failed.add(plugin)
     hook = found.hook if found is not None else "shape_request"
-    return PluginError(plugin, found.distribution if found else None, hook, f"made a request that cannot be sent: {error}")
+    return PluginError(
+        plugin, found.distribution if found else None, hook, f"made a request that cannot be sent: {error}"
+    )
 
 
 async def _failed(run: Run, error: Exception, source: str) -> End:
@@ -107,7 +110,7 @@ async def _around(run: Run, provider: Provider, request: Request) -> AssistantMe
             current = replace(current, shaped_by=current.shaped_by or "wrap_model_call")
         return await _stream(run, provider, current)
 
-    chain = run.dispatch.around_model(run.hooks.wrap_model_call, request, innermost)
+    chain = around_model(run.dispatch, run.hooks.wrap_model_call, request, innermost)
 
     async def hooks() -> AssistantMessage | Aborted:
         reply: AssistantMessage | Aborted = await chain

@@ -161,5 +161,3 @@ class Run:
         if outcome == "failed" and implementation.on_error != "fail" and implementation.contract.softened:
             self.emit(ErrorEvent, "plugin", implementation.plugin, detail)
             self.errors.append(f"plugin '{implementation.plugin}': hook '{implementation.hook}' {detail}")
-
-

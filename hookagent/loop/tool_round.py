@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from hookagent.errors import PluginError
 from hookagent.loop.calls import CallState, call_states
-from hookagent.loop.execution import NOT_STARTED, execute_calls, store_result
+from hookagent.loop.execution import execute_calls
 from hookagent.loop.gates import ask_again, before_each_tool, before_tools, resolve, still_suspended, to_look_at
 from hookagent.loop.messages_in import store_added
+from hookagent.loop.results import NOT_STARTED, store_result
 from hookagent.loop.run import End, Run
 from hookagent.messages import AssistantMessage, ToolResult
 from hookagent.transcript import ToolRound

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from hookagent.contract import Returned
 from hookagent.errors import PluginError
 from hookagent.events import (
     AgentEnd,
@@ -20,13 +19,13 @@ from hookagent.events import (
     TurnEnd,
     TurnStart,
 )
+from hookagent.loop.ending import after_failure, after_interrupt, complete, refused
 from hookagent.loop.messages_in import accept_queued, accept_user, store_added
 from hookagent.loop.model_call import call_model
 from hookagent.loop.run import BEFORE_COMPLETE_AT_MOST, End, Run
-from hookagent.loop.tool_round import close_open_calls, resume_round, tool_round
+from hookagent.loop.tool_round import resume_round, tool_round
 from hookagent.messages import AssistantMessage, ToolCall, UserMessage
 from hookagent.requests import Request
-from hookagent.result import Outcome
 from hookagent.usage import Usage
 
 
@@ -67,15 +66,15 @@ async def _turn(run: Run, prompts: Sequence[UserMessage]) -> Finished:
         run.check_failure()
     except PluginError as failure:
         error = failure
-        end = await _after_failure(run, failure)
+        end = await after_failure(run, failure)
     except (asyncio.CancelledError, KeyboardInterrupt) as stop:
         # Only a cancellation of the run's own task gets here: everything else is waited for elsewhere.
-        end, error = await _after_interrupt(run, stop)
+        end, error = await after_interrupt(run, stop)
     except BaseException as bug:
         error = bug
-        end = await _after_failure(run, bug)
-    end = _refused(run, end)
-    await _complete(run, end)
+        end = await after_failure(run, bug)
+    end = refused(run, end)
+    await complete(run, end)
     run.emit(TurnEnd, end.status, end.answer, state.turn_usage)
     return Finished(end, error)
 
@@ -133,9 +132,7 @@ async def _iteration(run: Run) -> End | None:
     return await _take_reply(run, reply, added)
 
 
-async def _after_llm(
-    run: Run, request: Request, reply: AssistantMessage
-) -> tuple[AssistantMessage, list[UserMessage]]:
+async def _after_llm(run: Run, request: Request, reply: AssistantMessage) -> tuple[AssistantMessage, list[UserMessage]]:
     added: list[UserMessage] = []
     for implementation in run.hooks.after_llm:
         returned = await run.dispatch.one(implementation, request, reply)
@@ -230,62 +227,3 @@ def _with_fresh_ids(reply: AssistantMessage, used: set[str]) -> AssistantMessage
                 changed = True
         parts.append(part)
     return replace(reply, parts=tuple(parts)) if changed else reply
-
-
-def _refused(run: Run, end: End) -> End:
-    """A call that nobody could be asked for makes the run `refused`, whatever the model answered then."""
-    if run.unanswered is not None and end.status in ("completed", "stopped"):
-        return end._replace(status="refused", reason=f"a call was refused: {run.unanswered}")
-    return end
-
-
-async def _after_failure(run: Run, failure: BaseException) -> End:
-    """A plugin (or we) failed: close the round, tell `on_error`, and end as failed."""
-    reason = str(failure) or type(failure).__name__
-    end = End("failed", reason)
-    source = failure.plugin if isinstance(failure, PluginError) else "hookagent"
-    run.emit(ErrorEvent, "plugin", source, reason)
-    await _close(run, f"not run: {reason}")
-    hook = failure.hook if isinstance(failure, PluginError) else ""
-    if hook not in ("on_error", "on_event", "on_complete"):
-        for implementation in run.hooks.on_error:
-            if implementation.plugin not in run.dispatch.failed:
-                await _listed(run, run.dispatch.one(implementation, failure, None))
-    return end
-
-
-async def _after_interrupt(run: Run, stop: BaseException) -> tuple[End, BaseException | None]:
-    task = asyncio.current_task()
-    if isinstance(stop, asyncio.CancelledError) and task is not None:
-        while task.cancelling():
-            task.uncancel()
-    what = "interrupted" if isinstance(stop, KeyboardInterrupt) else "cancelled"
-    run.supervisor.abort.set(what)
-    await _close(run, f"not run: {what}")
-    return run.abort_end(), stop
-
-
-async def _close(run: Run, reason: str) -> None:
-    while run.state.transcript.open_round is not None:
-        await _listed(run, close_open_calls(run, reason))
-    run.state.pending = []
-
-
-async def _complete(run: Run, end: End) -> None:
-    outcome = Outcome(end.status, end.answer, end.reason, end.limit, run.state.turn_usage, run.state.turn)
-    for implementation in run.hooks.on_complete:
-        returned = await _listed(run, run.dispatch.one(implementation, outcome))
-        if returned is not None and end.status != "aborted":
-            store_added(run, returned.messages)
-    if run.failure is not None:
-        run.errors.append(str(run.failure))
-        run.failure = None
-
-
-async def _listed(run: Run, step: Coroutine[Any, Any, Returned | None] | Coroutine[Any, Any, None]) -> Returned | None:
-    """Await a step whose failure changes nothing any more: it is listed with the run's errors."""
-    try:
-        return await step
-    except PluginError as failure:
-        run.errors.append(str(failure))
-        return None

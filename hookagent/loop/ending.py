@@ -1,0 +1,76 @@
+"""How a turn ends when something went wrong, and what every end has in common."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from hookagent.contract import Returned
+from hookagent.errors import PluginError
+from hookagent.events import ErrorEvent
+from hookagent.loop.messages_in import store_added
+from hookagent.loop.run import End, Run
+from hookagent.loop.tool_round import close_open_calls
+from hookagent.result import Outcome
+
+
+def refused(run: Run, end: End) -> End:
+    """A call that nobody could be asked for makes the run `refused`, whatever the model answered then."""
+    if run.unanswered is not None and end.status in ("completed", "stopped"):
+        return end._replace(status="refused", reason=f"a call was refused: {run.unanswered}")
+    return end
+
+
+async def after_failure(run: Run, failure: BaseException) -> End:
+    """A plugin (or we) failed: close the round, tell `on_error`, and end as failed."""
+    reason = str(failure) or type(failure).__name__
+    end = End("failed", reason)
+    source = failure.plugin if isinstance(failure, PluginError) else "hookagent"
+    run.emit(ErrorEvent, "plugin", source, reason)
+    await _close(run, f"not run: {reason}")
+    hook = failure.hook if isinstance(failure, PluginError) else ""
+    if hook not in ("on_error", "on_event", "on_complete"):
+        for implementation in run.hooks.on_error:
+            if implementation.plugin not in run.dispatch.failed:
+                await _listed(run, run.dispatch.one(implementation, failure, None))
+    return end
+
+
+async def after_interrupt(run: Run, stop: BaseException) -> tuple[End, BaseException | None]:
+    """The run's own task was cancelled, or a keyboard interrupt came: close the round and end as aborted."""
+    task = asyncio.current_task()
+    if isinstance(stop, asyncio.CancelledError) and task is not None:
+        while task.cancelling():
+            task.uncancel()
+    what = "interrupted" if isinstance(stop, KeyboardInterrupt) else "cancelled"
+    run.supervisor.abort.set(what)
+    await _close(run, f"not run: {what}")
+    return run.abort_end(), stop
+
+
+async def _close(run: Run, reason: str) -> None:
+    while run.state.transcript.open_round is not None:
+        await _listed(run, close_open_calls(run, reason))
+    run.state.pending = []
+
+
+async def complete(run: Run, end: End) -> None:
+    """Fire `on_complete`, always; what it adds is kept for the next turn."""
+    outcome = Outcome(end.status, end.answer, end.reason, end.limit, run.state.turn_usage, run.state.turn)
+    for implementation in run.hooks.on_complete:
+        returned = await _listed(run, run.dispatch.one(implementation, outcome))
+        if returned is not None and end.status != "aborted":
+            store_added(run, returned.messages)
+    if run.failure is not None:
+        run.errors.append(str(run.failure))
+        run.failure = None
+
+
+async def _listed(run: Run, step: Coroutine[Any, Any, Returned | None] | Coroutine[Any, Any, None]) -> Returned | None:
+    """Await a step whose failure changes nothing any more: it is listed with the run's errors."""
+    try:
+        return await step
+    except PluginError as failure:
+        run.errors.append(str(failure))
+        return None

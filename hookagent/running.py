@@ -1,0 +1,60 @@
+"""One `run` in a task of its own: started, waited for, and brought to its end also when the caller is cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Sequence
+
+from hookagent.loop.run import Run
+from hookagent.loop.turn import Finished, run_turns
+from hookagent.messages import UserMessage
+from hookagent.result import RunResult
+from hookagent.tools.context import calling_context
+
+
+async def carry_out(
+    run: Run, prompts: Sequence[UserMessage], context: contextvars.Context
+) -> tuple[Finished, asyncio.CancelledError | None]:
+    """Run all turns; gives how they ended and, if the caller was cancelled meanwhile, its cancellation.
+
+    A cancelled caller aborts the run and waits until the transcript is closed, at most the grace time. A
+    run inside of a tool is aborted with the run that the tool belongs to.
+    """
+    supervisor = run.supervisor
+    abort = supervisor.abort
+    abort.on_abort(supervisor.interrupt_soon)
+    parent = calling_context()
+    if parent is not None:
+        parent_abort = parent.abort
+        parent_abort.on_abort(lambda: abort.set(parent_abort.reason))
+    task = asyncio.get_running_loop().create_task(run_turns(run, prompts), context=context)
+    cancellation: asyncio.CancelledError | None = None
+    try:
+        while not task.done():
+            try:
+                await asyncio.wait({task})
+            except asyncio.CancelledError as cancelled:
+                cancellation = cancelled
+                abort.set("cancelled by the caller")
+    finally:
+        supervisor.close()
+    return task.result(), cancellation
+
+
+def result_of(run: Run, finished: Finished, seconds: float) -> RunResult:
+    """The result of a run that ended."""
+    end = finished.end
+    return RunResult(
+        answer=end.answer,
+        status=end.status,
+        usage=run.usage,
+        session=run.session,
+        reason=end.reason,
+        limit=end.limit,
+        iterations=run.iterations,
+        tool_calls=run.tool_calls,
+        seconds=seconds,
+        not_stored=tuple(run.not_stored),
+        errors=tuple(run.errors),
+    )
