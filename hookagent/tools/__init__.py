@@ -1,0 +1,1 @@
+"""Tools: schema from a signature, validation, execution, and the built-in sets."""

@@ -1,0 +1,133 @@
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from hookagent.abort import AbortSignal
+from hookagent.errors import MisuseError
+from hookagent.tools.context import ToolContext, calling, current_call
+
+
+def test_outside_of_a_tool_there_is_no_call() -> None:
+    with pytest.raises(MisuseError, match="outside of a tool"):
+        current_call()
+
+
+def test_nested_calls_give_back_the_outer_one() -> None:
+    outer, inner = ToolContext(call_id="1"), ToolContext(call_id="2")
+    with calling(outer):
+        with calling(inner):
+            assert current_call() is inner
+        assert current_call() is outer
+        with pytest.raises(RuntimeError, match="boom"), calling(inner):
+            raise RuntimeError("boom")
+        assert current_call() is outer
+    with pytest.raises(MisuseError):
+        current_call()
+
+
+def test_parallel_tasks_each_see_their_own_call() -> None:
+    async def work(name: str, barrier: asyncio.Barrier) -> str:
+        with calling(ToolContext(call_id=name)):
+            await barrier.wait()
+            seen = current_call().call_id
+            await barrier.wait()
+            return f"{seen}{await asyncio.create_task(_ask())}"
+
+    async def _ask() -> str:
+        return current_call().call_id
+
+    async def run() -> list[str]:
+        barrier = asyncio.Barrier(3)
+        return await asyncio.gather(*(work(name, barrier) for name in "abc"))
+
+    assert asyncio.run(run()) == ["aa", "bb", "cc"]
+
+
+def test_what_a_tool_may_know() -> None:
+    abort = AbortSignal()
+    agent, session = object(), object()
+    context = ToolContext(
+        agent=agent, session=session, task="tidy", iteration=2, call_id="c", tool_name="t", abort=abort
+    )
+    assert (context.agent, context.session, context.task) == (agent, session, "tidy")
+    assert (context.iteration, context.call_id, context.tool_name) == (2, "c", "t")
+    assert context.abort is abort
+    assert context.previous_tools == ()
+    with pytest.raises(AttributeError):
+        context.other = 1  # type: ignore[attr-defined]
+
+
+def test_previous_tools_are_gathered_once_and_only_when_asked_for() -> None:
+    asked: list[int] = []
+
+    def gather() -> tuple[str, ...]:
+        asked.append(1)
+        return ("a", "b")
+
+    context = ToolContext(previous_tools=gather)
+    assert not asked
+    assert context.previous_tools == context.previous_tools == ("a", "b")
+    assert asked == [1]
+
+
+def test_progress_from_a_thread_is_reported_in_the_loops_thread_and_in_order() -> None:
+    reports: list[tuple[Any, int]] = []
+
+    async def run() -> None:
+        context = ToolContext(report=lambda value: reports.append((value, threading.get_ident())))
+        context.report_progress("first")
+
+        def work() -> None:
+            for number in range(5):
+                context.report_progress(number)
+
+        await asyncio.to_thread(work)
+
+    asyncio.run(run())
+    assert [value for value, _ in reports] == ["first", 0, 1, 2, 3, 4]
+    assert {thread for _, thread in reports} == {threading.get_ident()}
+
+
+def test_late_progress_goes_nowhere() -> None:
+    reports: list[Any] = []
+
+    async def run() -> ToolContext:
+        context = ToolContext(report=reports.append)
+        reported, finished = threading.Event(), threading.Event()
+
+        def work() -> None:
+            context.report_progress("on its way when the call ends")
+            reported.set()
+            assert finished.wait(10)
+            context.report_progress("late")
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        assert reported.wait(10)
+        context.finish()
+        finished.set()
+        thread.join()
+        await asyncio.sleep(0)
+        context.report_progress("later")
+        return context
+
+    context = asyncio.run(run())
+    assert reports == []
+    assert context.finished
+
+
+def test_progress_after_the_loop_is_closed_is_ignored() -> None:
+    async def run() -> ToolContext:
+        return ToolContext(report=pytest.fail)
+
+    context = asyncio.run(run())
+    thread = threading.Thread(target=context.report_progress, args=("late",))
+    thread.start()
+    thread.join()
+    assert context.finished
+
+
+def test_without_listeners_progress_is_fine() -> None:
+    ToolContext().report_progress(object())
