@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hookagent.agent import Agent as Agent
     from hookagent.complete import complete as complete
     from hookagent.complete import complete_sync as complete_sync
+    from hookagent.complete import complete_with_usage as complete_with_usage
     from hookagent.errors import ConfigurationError as ConfigurationError
     from hookagent.errors import HookagentError as HookagentError
     from hookagent.errors import MessageOrderError as MessageOrderError
@@ -65,7 +66,7 @@ __version__ = "0.1.0"
 _WHERE = {
     "abort": ["AbortSignal", "Aborted", "AbortedError"],
     "agent": ["Agent"],
-    "complete": ["complete", "complete_sync"],
+    "complete": ["complete", "complete_sync", "complete_with_usage"],
     "errors": [
         "ConfigurationError",
         "HookagentError",

@@ -1,45 +1,67 @@
 """Around hooks: implementations nested around a model call or the execution of a tool.
 
 The innermost call is a task of its own, so that an abort can cancel it without cancelling the hooks
-around it; they get an `Aborted` value and the grace time (design, "Around hooks").
+around it; they get an `Aborted` value and the grace time (design, "Around hooks"). The hooks themselves
+run in one task, which is left behind when it does not heed its cancellation.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextvars
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 from hookagent.abort import Aborted
-from hookagent.contract import WrongReturnError
+from hookagent.contract import WrongReturnError, read_return
 from hookagent.dispatch import SLOW_SECONDS, Dispatcher, Implementation, OverranError
-from hookagent.errors import MisuseError
-from hookagent.requests import Request
-from hookagent.supervise import Supervisor, contained
+from hookagent.errors import MisuseError, PluginError, RequestRefusedError
+from hookagent.requests import BlockView, Note, Request
+from hookagent.supervise import contained
 from hookagent.watch import Deadline
+
+
+def owned_request(request: Request, before: Request, plugin: str) -> Request:
+    """The request as `plugin` made it of `before`: named as its last shaper and as the origin of the notes it added.
+
+    What only the host knows (the session, which blocks are protected) stays as it was. Raises
+    `RequestRefusedError` for what no hook may change: the system text, and which transcript it is.
+    """
+    if not isinstance(request.system, str) or before.system not in request.system:
+        raise RequestRefusedError("protected", "the system text was dropped, which cannot be", plugin)
+    if isinstance(request.blocks, BlockView) and request.blocks.transcript is not before.blocks.transcript:
+        raise RequestRefusedError("blocks", "its blocks are those of another transcript; choose among its own", plugin)
+    known = {id(note) for note in before.notes}
+    notes = request.notes
+    if isinstance(notes, tuple) and all(isinstance(note, Note) for note in notes):
+        notes = tuple(note if id(note) in known else Note(note.text, plugin) for note in notes)
+    return replace(request, notes=notes, shaped_by=plugin, protected=before.protected, session_id=before.session_id)
 
 
 async def around_model(
     dispatcher: Dispatcher,
     implementations: tuple[Implementation, ...],
-    request: Any,
-    innermost: Callable[[Any], Awaitable[Any]],
+    request: Request,
+    innermost: Callable[[Request], Awaitable[Any]],
 ) -> Any:
     """Call `wrap_model_call` implementations around `innermost(request)`; the first is the outermost."""
-    chain = _Chain(dispatcher, dispatcher.supervisor)
+    chain = _Chain(dispatcher)
 
-    async def layer(index: int, current: Any) -> Any:
+    async def layer(index: int, current: Request) -> Any:
         if index == len(implementations):
             return await chain.inner(lambda: innermost(current))
+        implementation = implementations[index]
 
-        async def call_next(request: Any) -> Any:
-            if not isinstance(request, Request):
-                raise TypeError(f"call_next() takes a Request, not a {type(request).__name__}")
-            return await layer(index + 1, request)
+        async def call_next(given: Any) -> Any:
+            if not isinstance(given, Request):
+                raise TypeError(f"call_next() takes a Request, not a {type(given).__name__}")
+            owned = given if given is current else owned_request(given, current, implementation.plugin)
+            return await layer(index + 1, owned)
 
-        return await chain.layer(implementations[index], call_next, current)
+        return await chain.layer(implementation, call_next, current)
 
-    return await chain.finish(layer(0, request))
+    return await chain.finish(layer(0, request), dispatcher.supervisor.context)
 
 
 async def around_tool(
@@ -49,119 +71,195 @@ async def around_tool(
     innermost: Callable[[], Awaitable[Any]],
 ) -> Any:
     """Call `wrap_tool_call` implementations around `innermost()`; the first is the outermost."""
-    chain = _Chain(dispatcher, dispatcher.supervisor)
+    chain = _Chain(dispatcher)
 
     async def layer(index: int) -> Any:
         if index == len(implementations):
             return await chain.inner(innermost)
         return await chain.layer(implementations[index], lambda: layer(index + 1), tool_call)
 
-    return await chain.finish(layer(0))
+    return await chain.finish(layer(0), None)
 
 
 class _Chain:
     """One nesting of around hooks: the first failure is kept, whatever the layers outside of it do with it."""
 
-    __slots__ = ("_dispatcher", "_failure", "_inner", "_supervisor")
+    __slots__ = (
+        "_dispatcher",
+        "_failure",
+        "_given_up",
+        "_inner",
+        "_interrupt",
+        "_over",
+        "_supervisor",
+        "_unreported",
+        "_watched",
+    )
 
-    def __init__(self, dispatcher: Dispatcher, supervisor: Supervisor) -> None:
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        self._supervisor = supervisor
+        self._supervisor = dispatcher.supervisor
         self._inner: set[asyncio.Task[Any]] = set()
-        self._failure: BaseException | None = None
+        self._watched: Deadline | None = None
+        self._failure: PluginError | None = None
+        self._interrupt: KeyboardInterrupt | None = None
+        self._over = False
+        self._unreported: tuple[Implementation, PluginError, float] | None = None
+        self._given_up: asyncio.Future[None] = self._supervisor.loop.create_future()
 
     async def inner(self, innermost: Callable[[], Awaitable[Any]]) -> Any:
         supervisor = self._supervisor
         if supervisor.abort.aborted:
             return Aborted(supervisor.abort.reason)
+        if any(not task.done() for task in self._inner):
+            raise MisuseError("call_next(): what it called before is still running; one call at a time")
 
         async def call() -> Any:
             return await innermost()
 
         task = supervisor.loop.create_task(contained(call()))
         self._inner.add(task)
-        ended = await supervisor.until(task)
+        try:
+            ended = await supervisor.until(task)
+        except BaseException:  # the hook gave up waiting (its own time-out): what it waited for must not run on
+            await supervisor.cancel(task)
+            raise
         if ended == "aborted":
             task.cancel()
             return Aborted(supervisor.abort.reason)
         self._inner.discard(task)
         outcome = task.result()
         if outcome.error is not None:
+            if isinstance(outcome.error, KeyboardInterrupt):
+                self._interrupt = outcome.error
             raise outcome.error
         return outcome.value
 
     async def layer(self, implementation: Implementation, call_next: Callable[..., Awaitable[Any]], value: Any) -> Any:
+        """One hook, with its own time watched; what it gives is checked, what it does wrong is kept."""
         dispatcher, supervisor = self._dispatcher, self._supervisor
-        start = dispatcher.monotonic()
         task = asyncio.current_task()
         assert task is not None
-        overran = busy = False
-        from_below: BaseException | None = None
+        start = dispatcher.monotonic()
+        cancels = task.cancelling()
+        overran = busy = saw_abort = False
+        from_below: list[BaseException] = []
+        given: list[Any] = []
         below = 0.0
 
         def overrun() -> None:
             nonlocal overran
             overran = True
+            failure = dispatcher.failure(implementation, OverranError(limit))
+            self._failure = self._failure or failure
+            self._unreported = implementation, failure, dispatcher.monotonic() - start - below
+            self._watched = supervisor.watch.limit(supervisor.grace_seconds, self._give_up)
             task.cancel()
 
         limit = implementation.time_limit
-        deadline: Deadline | None = supervisor.watch.limit(limit, overrun) if limit is not None else None
+        deadline = supervisor.watch.limit(limit, overrun) if limit is not None else None
 
         async def guarded_next(*arguments: Any, **named: Any) -> Any:
-            nonlocal busy, below, from_below
-            if busy:
-                raise MisuseError(f"plugin '{implementation.plugin}': call_next() is still running; one call at a time")
+            nonlocal busy, below, saw_abort
+            if busy or self._over:
+                what = "the hook has returned" if self._over else "call_next() is still running; one call at a time"
+                raise MisuseError(f"plugin '{implementation.plugin}': {what}")
             busy = True
             entered = dispatcher.monotonic()
             if deadline is not None:
                 deadline.pause()
             try:
-                return await call_next(*arguments, **named)
+                result = await call_next(*arguments, **named)
             except Exception as error:
-                from_below = error
+                from_below.append(error)
                 raise
             finally:
                 busy = False
                 below += dispatcher.monotonic() - entered
                 if deadline is not None:
                     deadline.resume()
+            saw_abort = saw_abort or isinstance(result, Aborted)
+            given.append(result)
+            return result
 
+        error: BaseException | None = None
+        result: Any = None
         try:
-            value = await implementation.call(value, guarded_next, dispatcher.agent, dispatcher.session)
-            if not isinstance(value, (implementation.contract.value or object, Aborted)):
-                raise WrongReturnError(
-                    f"returned a {type(value).__name__}; it must return what call_next() gave, "
-                    f"or another {getattr(implementation.contract.value, '__name__', 'value')}"
-                )
-        except BaseException as error:
-            seconds = dispatcher.charge(implementation, start, below)
-            if error is from_below or isinstance(error, KeyboardInterrupt):
-                raise
-            if overran:
-                task.uncancel()
-                error = OverranError(limit)
-            elif supervisor.abort.aborted and isinstance(error, asyncio.CancelledError):
-                raise
-            failure = dispatcher.failure(implementation, error)
-            dispatcher.report(implementation, "overran" if overran else "failed", failure.what, seconds)
-            dispatcher.failed.add(implementation.plugin)
-            self._failure = self._failure or failure
-            raise failure from error
-        finally:
-            if deadline is not None:
-                deadline.cancel()
-        own_seconds = dispatcher.charge(implementation, start, below)
-        if own_seconds > SLOW_SECONDS:
-            dispatcher.report(implementation, "slow", dispatcher.slowness(implementation, own_seconds), own_seconds)
-        return value
+            result = await implementation.call(value, guarded_next, dispatcher.agent, dispatcher.session)
+            if not saw_abort and not any(result is one for one in given):
+                _check(implementation, result)
+        except BaseException as raised:
+            error = raised
+        if deadline is not None:
+            deadline.cancel()
+        seconds = dispatcher.charge(implementation, start, below)
+        if overran:
+            task.uncancel()
+            error = OverranError(limit)
+        elif saw_abort:
+            return Aborted(supervisor.abort.reason)
+        if error is None:
+            if seconds > SLOW_SECONDS:
+                dispatcher.report(implementation, "slow", dispatcher.slowness(implementation, seconds), seconds)
+            return result
+        if any(error is one for one in from_below):
+            raise error
+        if isinstance(error, KeyboardInterrupt):
+            self._interrupt = error
+            raise error
+        if isinstance(error, asyncio.CancelledError) and (task.cancelling() > cancels or supervisor.abort.aborted):
+            raise error  # somebody outside of this hook ended it
+        failure = dispatcher.failure(implementation, error)
+        dispatcher.failed.add(implementation.plugin)
+        dispatcher.report(implementation, "overran" if overran else "failed", failure.what, seconds)
+        self._unreported = None
+        self._failure = self._failure or failure
+        raise failure from error
 
-    async def finish(self, outermost: Awaitable[Any]) -> Any:
+    def _give_up(self) -> None:
+        if not self._given_up.done():
+            self._given_up.set_result(None)
+
+    async def finish(self, outermost: Coroutine[Any, Any, Any], context: contextvars.Context | None) -> Any:
+        """Run the outermost layer to its end, and give its value or raise the first failure.
+
+        After an abort it has the grace time; one that overran and does not heed its cancellation, too.
+        """
+        supervisor = self._supervisor
+        task = supervisor.loop.create_task(contained(outermost), context=context)
         try:
-            value = await outermost
+            ended = await supervisor.until(task, self._given_up)
+            if ended == "aborted":
+                await supervisor.until(task, self._given_up, limit=supervisor.grace_left, heed_abort=False)
         finally:
-            left_over = [task for task in self._inner if not task.done()]
+            self._over = True
+            if self._watched is not None:
+                self._watched.cancel()
+            left_over = [one for one in (*self._inner, task) if not one.done()]
             if left_over:
-                await self._supervisor.cancel(*left_over)
+                await supervisor.cancel(*left_over)
+        if self._interrupt is not None:
+            raise self._interrupt
         if self._failure is not None:
+            if self._unreported is not None:  # it did not even end when it was cancelled
+                implementation, failure, seconds = self._unreported
+                self._dispatcher.failed.add(implementation.plugin)
+                self._dispatcher.report(implementation, "overran", failure.what, seconds)
             raise self._failure
-        return value
+        if not task.done():
+            return Aborted(supervisor.abort.reason)
+        outcome = task.result()
+        if outcome.error is None:
+            return outcome.value
+        if supervisor.abort.aborted and isinstance(outcome.error, asyncio.CancelledError):
+            return Aborted(supervisor.abort.reason)
+        raise outcome.error
+
+
+def _check(implementation: Implementation, value: Any) -> None:
+    """Check what a hook returned instead of what `call_next` gave it."""
+    if isinstance(value, Aborted):
+        return
+    if value is None:
+        raise WrongReturnError("returned None; it must return what call_next() gave (forgotten the return?)")
+    read_return(implementation.hook, implementation.plugin, value)

@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from hookagent.messages import AssistantMessage, ToolResult, UserMessage
+from hookagent.frozen import FrozenDict
+from hookagent.messages import (
+    STOP_REASONS,
+    AssistantMessage,
+    ProviderPart,
+    ResultStatus,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
 from hookagent.requests import Request
 from hookagent.verdicts import Amend, Approve, Deny, Replace, Stop, Suspend
 
@@ -18,6 +28,7 @@ Kind = Literal["register", "observe", "contribute", "transform", "decide", "arou
 Form = Literal["either", "plain", "async"]
 
 GATE = (Stop, Deny, Suspend, Amend)
+_RESULT_STATUSES: tuple[str, ...] = get_args(ResultStatus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +132,14 @@ def read_return(hook: str, plugin: str, returned: Any) -> Returned:
 
 def _read_one(hook: str, contract: Contract, plugin: str, item: Any, out: Returned) -> None:
     if contract.value is not None and isinstance(item, contract.value):
-        out.value = item
+        out.value = _checked(item)
     elif isinstance(item, contract.verdicts):
         if out.verdict is not None:
             raise WrongReturnError(f"returned two verdicts, {type(out.verdict).__name__} and {type(item).__name__}")
-        out.verdict = item
+        out.verdict = _checked(item)
     elif isinstance(item, Replace):
         _read_replace(contract, item, out)
-    elif isinstance(item, str | UserMessage) or _is_message_list(item):
+    elif isinstance(item, str | UserMessage) or _is_message_list(item, contract):
         if not contract.messages:
             raise WrongReturnError(
                 f"returned a message, which '{hook}' cannot add", message_refused=contract.open_round
@@ -141,7 +152,9 @@ def _read_one(hook: str, contract: Contract, plugin: str, item: Any, out: Return
                 raise WrongReturnError(
                     f"returned {_described(verdict)} for call '{call_id}'; expected {_names(contract.per_call)}"
                 )
-            out.per_call[str(call_id)] = verdict
+            if str(call_id) in out.per_call:
+                raise WrongReturnError(f"returned two verdicts for call '{call_id}'")
+            out.per_call[str(call_id)] = _checked(verdict)
     else:
         raise WrongReturnError(f"returned {_described(item)}; it may return {allowed(contract)}")
 
@@ -155,11 +168,58 @@ def _read_replace(contract: Contract, item: Replace, out: Returned) -> None:
         )
     if out.replacement is not None:
         raise WrongReturnError("returned two Replace(...) values")
-    out.replacement = item.value
+    if isinstance(item.value, UserMessage) and item.value.blank:
+        raise WrongReturnError("replaced the message by a blank one; return Stop(reason) to refuse it")
+    out.replacement = _checked(item.value)
 
 
-def _is_message_list(item: Any) -> bool:
-    return isinstance(item, list | tuple) and len(item) > 0 and all(isinstance(one, str | UserMessage) for one in item)
+def _is_message_list(item: Any, contract: Contract) -> bool:
+    """Whether it is a list of messages; where none can be added, one message in a list is one too many."""
+    if not isinstance(item, list | tuple):
+        return False
+    enough = all if contract.messages else any
+    return enough(isinstance(one, str | UserMessage) for one in item)
+
+
+def _checked(value: Any) -> Any:
+    """The value, if what it is made of can be what it says; its type alone proves nothing.
+
+    Raises `WrongReturnError`.
+    """
+    wrong = ""
+    if isinstance(value, Amend):
+        if not isinstance(value.arguments, Mapping):
+            wrong = f"an Amend with {_described(value.arguments)}, not a mapping of arguments"
+    elif isinstance(value, Stop | Deny | Suspend | Approve):
+        if not isinstance(value.reason, str):
+            wrong = f"{_described(value)} whose reason is {_described(value.reason)}, not text"
+    elif isinstance(value, ToolResult):
+        if value.status not in _RESULT_STATUSES:
+            wrong = f"a ToolResult with the status {value.status!r}; it is one of {', '.join(_RESULT_STATUSES)}"
+    elif isinstance(value, AssistantMessage):
+        wrong = _wrong_reply(value)
+    if wrong:
+        raise WrongReturnError(f"returned {wrong}")
+    return value
+
+
+def _wrong_reply(reply: AssistantMessage) -> str:
+    if not isinstance(reply.parts, tuple):
+        return f"a reply whose parts are {_described(reply.parts)}, not a tuple"
+    if reply.stop_reason not in STOP_REASONS:
+        return f"a reply with the stop reason {reply.stop_reason!r}; it is one of {', '.join(sorted(STOP_REASONS))}"
+    for part in reply.parts:
+        if type(part) is TextPart:
+            if not isinstance(part.text, str):
+                return f"a reply whose text is {_described(part.text)}"
+        elif type(part) is ToolCall:
+            if not isinstance(part.id, str) or not isinstance(part.name, str) or not part.name:
+                return "a reply with a call whose id or name is not text"
+            if not isinstance(part.arguments, FrozenDict | None):
+                return f"a reply with a call whose arguments are {_described(part.arguments)}; hookagent.freeze them"
+        elif type(part) is not ProviderPart:
+            return f"a reply with {_described(part)} among its parts"
+    return ""
 
 
 def _owned(message: str | UserMessage, plugin: str) -> UserMessage:
@@ -175,6 +235,8 @@ def _owned(message: str | UserMessage, plugin: str) -> UserMessage:
 
 def allowed(contract: Contract) -> str:
     """What a hook may return, in words."""
+    if contract.kinds == ("around",) and contract.value is not None:
+        return f"what call_next() gave, or another {contract.value.__name__}"
     words = []
     if contract.value is not None:
         words.append(contract.value.__name__)

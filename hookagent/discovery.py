@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hookagent.errors import PluginLoadError
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import Distribution, EntryPoint
 
 PLUGIN_GROUP = "hookagent"
 
@@ -31,28 +32,55 @@ class Installed:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            text = str(error).strip()
-            reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
-            raise PluginLoadError(
-                self.name, self.distribution, f"cannot be imported from '{self.value}': {reason}"
-            ) from error
+            reason = f"cannot be imported from '{self.value}': {load_failure(error)}"
+            raise PluginLoadError(self.name, self.distribution, reason) from error
+
+
+def load_failure(error: BaseException) -> str:
+    """Why a plugin cannot be loaded: the exception's type, and its text where it has one that can be had."""
+    try:
+        text = str(error).strip()
+    except Exception as broken:
+        text = f"its text form raised {type(broken).__name__}"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 @functools.cache
 def installed(group: str = PLUGIN_GROUP) -> tuple[Installed, ...]:
     """All entry points of a group, sorted by name; scanned once per process.
 
-    One distribution that is found twice on the path (a checkout beside an installed copy) counts once.
+    One distribution that is found twice on the path (a checkout beside an installed copy) counts once. One
+    whose metadata cannot be read is passed over: it must not take the others with it.
     """
-    from importlib.metadata import entry_points
-
     found: dict[tuple[str, str, str], Installed] = {}
-    for entry_point in entry_points(group=group):
-        distribution = entry_point.dist
-        owner = f"{distribution.name} {distribution.version}" if distribution is not None else "unknown distribution"
+    for entry_point in _entry_points(group):
+        owner = _owner(entry_point.dist)
         key = (entry_point.name, owner, entry_point.value)
         found.setdefault(key, Installed(entry_point.name, owner, entry_point.value, entry_point))
     return tuple(found[key] for key in sorted(found))
+
+
+def _entry_points(group: str) -> Iterable[EntryPoint]:
+    from importlib.metadata import distributions, entry_points
+
+    try:
+        return entry_points(group=group)
+    except Exception:  # the standard library gives up at the first distribution with a broken file
+        return [one for distribution in distributions() for one in _readable(distribution) if one.group == group]
+
+
+def _readable(distribution: Distribution) -> Iterable[EntryPoint]:
+    try:
+        return distribution.entry_points
+    except Exception:
+        return ()
+
+
+def _owner(distribution: Distribution | None) -> str:
+    try:
+        return f"{distribution.name} {distribution.version}" if distribution is not None else "unknown distribution"
+    except Exception:
+        return "unknown distribution"
 
 
 def find(name: str, group: str = PLUGIN_GROUP) -> Installed:

@@ -6,6 +6,8 @@ synchronous, drops who answered, and stops at the first exception (design, "Hook
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 OnError = Literal["fail", "warn", "disable"]
 DEFAULT_TIME_LIMIT = 60.0
 SLOW_SECONDS = 1.0
+_LONGEST_ERROR = 2000
 
 
 class Implementation:
@@ -116,29 +119,42 @@ class Dispatcher:
         """Call one implementation with the hook's own arguments; None when it returned nothing.
 
         Raises `PluginError` when it raised, overran or returned what the hook does not take, unless the
-        plugin's `on_error` softens that (observing hooks only); `KeyboardInterrupt` as it is.
+        plugin's `on_error` softens that (observing hooks only); `KeyboardInterrupt` as it is, and the
+        cancellation of the run's own task.
         """
         if implementation.plugin in self.disabled and implementation.contract.softened:
             return None
         start = self.monotonic()
+        task = asyncio.current_task()
+        cancels = task.cancelling() if task is not None else 0
+        returned: Returned | None = None
+        coroutine: Any = None
+        value: Any = None
+        error: BaseException | None = None
         try:
             value = implementation.call(*values, self.agent, self.session)
             if implementation.is_async:
-                value = await self._awaited(implementation, value)
-            elif inspect.isawaitable(value):
-                _dispose(value)
-                raise WrongReturnError("is a plain function that returned an awaitable; write it as 'async def'")
-            returned = None if value is None else read_return(implementation.hook, implementation.plugin, value)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            seconds = self.charge(implementation, start)
+                coroutine = value
+            else:
+                returned = self._read(implementation, value)
+        except BaseException as raised:
+            error = raised
+        if task is not None and task.cancelling() > cancels:
+            error = await _undo_cancel(task, cancels) or error
+        if coroutine is not None:
+            value, error = await self._awaited(implementation, coroutine)
+            if error is None:
+                try:
+                    returned = self._read(implementation, value)
+                except BaseException as raised:
+                    error = raised
+        seconds = self.charge(implementation, start)
+        if error is not None:
             self._fail(implementation, error, seconds)
             return None
-        seconds = self.charge(implementation, start)
         if returned is not None:
             self.report(implementation, "returned", type(value).__name__, seconds)
-        elif seconds > SLOW_SECONDS:
+        if seconds > SLOW_SECONDS and (returned is None or not implementation.is_async):
             self.report(implementation, "slow", self.slowness(implementation, seconds), seconds)
         return returned
 
@@ -147,26 +163,38 @@ class Dispatcher:
         if implementation.plugin in self.disabled:
             return
         start = self.monotonic()
+        error: BaseException | None = None
         try:
-            value = implementation.call(*values, self.agent, self.session)
-            if value is not None:
-                raise WrongReturnError(f"returned a {type(value).__name__}; it may return None only")
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            self._fail(implementation, error, self.charge(implementation, start))
-            return
-        self.charge(implementation, start)
+            self._read(implementation, implementation.call(*values, self.agent, self.session))
+        except BaseException as raised:
+            error = raised
+        seconds = self.charge(implementation, start)
+        if error is not None:
+            self._fail(implementation, error, seconds)
+        elif seconds > SLOW_SECONDS:
+            self.report(implementation, "slow", self.slowness(implementation, seconds), seconds)
 
-    async def _awaited(self, implementation: Implementation, coroutine: Any) -> Any:
+    @staticmethod
+    def _read(implementation: Implementation, value: Any) -> Returned | None:
+        if value is None:
+            return None
+        if inspect.isawaitable(value):
+            _dispose(value)
+            raise WrongReturnError("is a plain function that returned an awaitable; write it as 'async def'")
+        return read_return(implementation.hook, implementation.plugin, value)
+
+    async def _awaited(self, implementation: Implementation, coroutine: Any) -> tuple[Any, BaseException | None]:
+        """What a coroutine gave, or raised; a cancellation that is raised here is the run's own."""
+        late = self.supervisor.abort.aborted
         ended, outcome = await self.supervisor.run(coroutine, implementation.time_limit)
         if ended == "overran":
-            raise OverranError(implementation.time_limit)
+            return None, OverranError(implementation.time_limit)
         if ended == "aborted" or outcome is None:
-            return None
-        if outcome.error is not None:
-            raise outcome.error
-        return outcome.value
+            if late:
+                text = f"did not end in the grace time ({implementation.place})"
+                self.report(implementation, "overran", text, self.supervisor.grace_seconds)
+            return None, None
+        return outcome.value, outcome.error
 
     def charge(self, implementation: Implementation, start: float, others: float = 0.0) -> float:
         """Book one call; `others` are seconds spent in what it called. Returns its own seconds."""
@@ -185,17 +213,21 @@ class Dispatcher:
         return f"took {seconds:.1f} s{over} ({implementation.place})"
 
     def _fail(self, implementation: Implementation, error: BaseException, seconds: float) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            self.failed.add(implementation.plugin)
+            raise error
         failure = self.failure(implementation, error)
         outcome = "overran" if isinstance(error, OverranError) else "failed"
-        self.report(implementation, outcome, failure.what, seconds)
         softened = implementation.contract.softened and not isinstance(failure, MessageOrderError)
-        if softened and implementation.on_error == "warn":
-            return
-        if softened and implementation.on_error == "disable":
+        softened = softened and implementation.on_error != "fail"
+        # Before the report, which the plugin's own `on_event` would be told of.
+        if not softened:
+            self.failed.add(implementation.plugin)
+        elif implementation.on_error == "disable":
             self.disabled.add(implementation.plugin)
-            return
-        self.failed.add(implementation.plugin)
-        raise failure from error
+        self.report(implementation, outcome, failure.what, seconds)
+        if not softened:
+            raise failure from error
 
     def failure(self, implementation: Implementation, error: BaseException) -> PluginError:
         """The `PluginError` for what an implementation did."""
@@ -208,16 +240,35 @@ class Dispatcher:
             return PluginError(plugin, distribution, hook, f"{error} ({implementation.place})")
         if isinstance(error, OverranError):
             return PluginError(plugin, distribution, hook, f"{error} ({implementation.place})")
-        text = str(error).strip()
-        what = f"{type(error).__name__}: {text}" if text else type(error).__name__
-        return PluginError(plugin, distribution, hook, f"raised {what} ({_raised_at(error, implementation)})")
+        where = _raised_at(error, implementation)
+        return PluginError(plugin, distribution, hook, f"raised {describe_error(error)} ({where})")
 
 
 class OverranError(Exception):
     """A hook overran its time limit."""
 
     def __init__(self, limit: float | None) -> None:
-        super().__init__(f"overran its time limit of {limit:g} s" if limit is not None else "overran the grace time")
+        super().__init__(f"overran its time limit of {limit:g} s" if limit is not None else "overran its time limit")
+
+
+def describe_error(error: BaseException) -> str:
+    """A foreign exception in words: its type, and its text where it has one, whatever its `__str__` does."""
+    try:
+        text = str(error).strip()
+    except Exception as broken:
+        text = f"its text form raised {type(broken).__name__}"
+    if len(text) > _LONGEST_ERROR:
+        text = f"{text[:_LONGEST_ERROR]}…"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+async def _undo_cancel(task: asyncio.Task[Any], cancels: int) -> WrongReturnError:
+    """A plain hook runs in the run's own task, and cancelled it: take that back, and say what it did."""
+    while task.cancelling() > cancels:
+        task.uncancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.sleep(0)
+    return WrongReturnError("cancelled the task of the run; return Stop(reason), or call agent.abort()")
 
 
 def _dispose(awaitable: Any) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from typing import Any
 
-from hookagent.events import UNTRACED, ErrorEvent, Event
+from hookagent.events import ErrorEvent, Event, MessageDelta, ToolProgress
 from hookagent.session import SessionState
 
 Listener = Callable[[Event], object]
@@ -19,7 +20,7 @@ class Emitter:
     `hook` is called with each event too and may raise only what the run must hear of.
     """
 
-    __slots__ = ("_faults", "_listeners", "hook", "monotonic", "on_fault", "state")
+    __slots__ = ("_faults", "_listeners", "_untold", "hook", "monotonic", "on_fault", "state")
 
     def __init__(self, state: SessionState, monotonic: Callable[[], float]) -> None:
         self.state = state
@@ -28,6 +29,7 @@ class Emitter:
         self.on_fault: Callable[[str], object] | None = None
         self._listeners: tuple[Listener, ...] = ()
         self._faults: dict[int, int] = {}
+        self._untold: collections.deque[Event] = collections.deque()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with every event from now on; returns what ends it."""
@@ -44,12 +46,30 @@ class Emitter:
         return bool(self._listeners) or self.hook is not None
 
     def emit(self, kind: Callable[..., Any], *fields: Any) -> None:
-        """Make an event of `kind` with its own `fields`, keep it, and tell everybody."""
+        """Make an event of `kind` with its own `fields`, keep it, and tell everybody.
+
+        What is emitted while an event is being told is told after it, so that everybody hears the same order.
+        """
         state = self.state
         state.number += 1
-        event = kind(state.number, self.monotonic(), state.turn, state.iteration, *fields)
-        if event.type not in UNTRACED:
+        event: Event = kind(state.number, self.monotonic(), state.turn, state.iteration, *fields)
+        if kind is not MessageDelta and kind is not ToolProgress:
             state.trace.append(event)
+        if not self.heard:
+            return
+        untold = self._untold
+        untold.append(event)
+        if len(untold) > 1:
+            return
+        try:
+            while untold:
+                self._tell(untold[0])
+                untold.popleft()
+        except BaseException:
+            untold.clear()
+            raise
+
+    def _tell(self, event: Event) -> None:
         if self.hook is not None:
             self.hook(event)
         for listener in self._listeners:
@@ -67,9 +87,4 @@ class Emitter:
         text = f"listener '{name}' raised {type(error).__name__}: {error}" + ("; it is dropped" if dropped else "")
         if self.on_fault is not None:
             self.on_fault(text)
-        others = tuple(one for one in self._listeners if one is not listener)
-        kept, self._listeners = self._listeners, others
-        try:
-            self.emit(ErrorEvent, "listener", name, text)
-        finally:
-            self._listeners = tuple(one for one in kept if one in self._listeners or one is listener)
+        self.emit(ErrorEvent, "listener", name, text)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import collections
 import importlib
 import inspect
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import pluggy
 
@@ -21,7 +22,7 @@ from hookagent.contract import CONTRACTS
 from hookagent.dispatch import DEFAULT_TIME_LIMIT, EMPTY_TABLE, HookTable, Implementation, OnError
 from hookagent.errors import ConfigurationError, PluginLoadError
 from hookagent.markers import NAME
-from hookagent.validation import check_plugin
+from hookagent.validation import check_plugin, is_computed
 
 _SHARED_TABLES = 32
 
@@ -81,7 +82,11 @@ def load_plugins(entries: Iterable[Any], *, options_problem: OptionsProblem | No
     for entry in entries:
         plugin = _load(_as_entry(entry), options_problem)
         if plugin.name in names:
-            raise PluginLoadError(plugin.name, plugin.distribution, "is in the list twice; name it once")
+            raise PluginLoadError(
+                plugin.name,
+                plugin.distribution,
+                "is in the list twice; name it once (two objects of one class need a 'name' each)",
+            )
         names.add(plugin.name)
         loaded.append(plugin)
     return tuple(loaded)
@@ -94,6 +99,8 @@ def _as_entry(entry: Any) -> PluginEntry:
         if len(entry) != 1 or not isinstance(next(iter(entry)), str):
             raise ConfigurationError(f"plugins: expected {{name: options}}, got a mapping of {len(entry)} keys")
         name, options = next(iter(entry.items()))
+        if options is not None and not isinstance(options, Mapping):
+            raise ConfigurationError(f"plugin '{name}': its options are a {type(options).__name__}, not a mapping")
         return PluginEntry(name, options)
     return PluginEntry(entry)
 
@@ -104,7 +111,7 @@ def _load(entry: PluginEntry, options_problem: OptionsProblem | None) -> LoadedP
         return _load_named(entry, use, options_problem)
     if entry.options is not None:
         raise ConfigurationError(f"plugin {use!r} is an object already; give its options where it is made")
-    if inspect.isfunction(use) and hasattr(use, f"{NAME}_impl"):
+    if inspect.isroutine(use) and hasattr(use, f"{NAME}_impl"):
         plugin: Any = FunctionPlugin(use)
         name = plugin.name
     elif inspect.isclass(use):
@@ -115,8 +122,17 @@ def _load(entry: PluginEntry, options_problem: OptionsProblem | None) -> LoadedP
         )
     else:
         plugin = use
-        name = use.__name__ if isinstance(use, ModuleType) else getattr(use, "name", None) or type(use).__name__
-    return _finish(str(name), plugin, None, entry)
+        name = use.__name__ if isinstance(use, ModuleType) else _own_name(use)
+    return _finish(name, plugin, None, entry)
+
+
+def _own_name(plugin: Any) -> str:
+    """An object's `name`, where that is a text; else what its class is called."""
+    try:
+        name = getattr(plugin, "name", None)
+    except Exception:
+        name = None
+    return name if isinstance(name, str) and name else type(plugin).__name__
 
 
 def _load_named(entry: PluginEntry, name: str, options_problem: OptionsProblem | None) -> LoadedPlugin:
@@ -138,9 +154,8 @@ def _import_dotted(name: str) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        text = str(error).strip()
-        reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
-        raise PluginLoadError(name, None, f"the module cannot be imported: {reason}") from error
+        reason = f"the module cannot be imported: {discovery.load_failure(error)}"
+        raise PluginLoadError(name, None, reason) from error
 
 
 def _instance(
@@ -169,9 +184,7 @@ def _instance(
     except (ConfigurationError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        text = str(error).strip()
-        reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
-        raise PluginLoadError(name, distribution, f"cannot be made: {reason}") from error
+        raise PluginLoadError(name, distribution, f"cannot be made: {discovery.load_failure(error)}") from error
 
 
 def _validated_options(
@@ -197,12 +210,19 @@ def _finish(name: str, plugin: Any, distribution: str | None, entry: PluginEntry
     limit = entry.time_limit
     if isinstance(limit, _Unset):
         limit = getattr(plugin, "time_limit", DEFAULT_TIME_LIMIT)
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0):
+        reason = f"its time limit is {limit!r}; expected seconds, more than 0, or None for no limit"
+        raise PluginLoadError(name, distribution, reason)
+    if entry.on_error not in get_args(OnError):
+        expected = ", ".join(get_args(OnError))
+        raise PluginLoadError(name, distribution, f"on_error is {entry.on_error!r}; expected one of {expected}")
     return LoadedPlugin(name, plugin, distribution, entry.on_error, limit)
 
 
 _tables: collections.OrderedDict[tuple[Any, ...], tuple[HookTable, tuple[LoadedPlugin, ...]]] = (
     collections.OrderedDict()
 )
+_tables_lock = threading.Lock()
 
 
 def hook_table(plugins: tuple[LoadedPlugin, ...]) -> HookTable:
@@ -213,20 +233,28 @@ def hook_table(plugins: tuple[LoadedPlugin, ...]) -> HookTable:
     if not plugins:
         return EMPTY_TABLE
     key = tuple((id(one.plugin), one.name, one.on_error, one.time_limit) for one in plugins)
-    known = _tables.get(key)
-    if known is not None:
-        _tables.move_to_end(key)
-        return known[0]
-    table = _register(plugins)
-    # The plugins are kept with the table: while it is there, no other object can have one of these ids.
-    _tables[key] = (table, plugins)
-    if len(_tables) > _SHARED_TABLES:
-        _tables.popitem(last=False)
-    return table
+    with _tables_lock:
+        known = _tables.get(key)
+        if known is not None:
+            _tables.move_to_end(key)
+            return known[0]
+        table = _register(plugins)
+        # The plugins are kept with the table: while it is there, no other object can have one of these ids.
+        _tables[key] = (table, plugins)
+        if len(_tables) > _SHARED_TABLES:
+            _tables.popitem(last=False)
+        return table
+
+
+class _Manager(pluggy.PluginManager):
+    """pluggy's manager; it does not run a plugin's properties to see whether they are hooks."""
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        return None if is_computed(plugin, name) else super().parse_hookimpl_opts(plugin, name)
 
 
 def _register(plugins: tuple[LoadedPlugin, ...]) -> HookTable:
-    manager = pluggy.PluginManager(NAME)
+    manager = _Manager(NAME)
     manager.add_hookspecs(hookspecs)
     for one in reversed(plugins):
         try:

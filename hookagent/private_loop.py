@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from hookagent.errors import MisuseError
+from hookagent.supervise import contained
 
 ValueT = TypeVar("ValueT")
 
@@ -56,12 +57,17 @@ def run_in_private_loop(
         pass
     else:
         raise MisuseError(f"called inside a running event loop, which it would block; {instead}")
-    future: concurrent.futures.Future[ValueT] = asyncio.run_coroutine_threadsafe(make(), _private_loop())
+    # Contained, because a KeyboardInterrupt that a task raises would end the loop for everybody.
+    future = asyncio.run_coroutine_threadsafe(contained(make()), _private_loop())
     try:
-        return future.result()
+        outcome = future.result()
     except KeyboardInterrupt:
         if future.done() or interrupted is None:
             raise
         interrupted()
         concurrent.futures.wait([future])
         raise
+    if outcome.error is not None:
+        raise outcome.error
+    value: ValueT = outcome.value
+    return value

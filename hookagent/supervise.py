@@ -112,8 +112,8 @@ class Supervisor:
                 deadline.cancel()
         return overran
 
-    async def until(self, *tasks: asyncio.Task[Any], limit: float | None = None, heed_abort: bool = True) -> Ended:
-        """Wait until one of `tasks` is done, `limit` seconds have passed, or the abort comes."""
+    async def until(self, *tasks: asyncio.Future[Any], limit: float | None = None, heed_abort: bool = True) -> Ended:
+        """Wait until one of `tasks` (or futures) is done, `limit` seconds have passed, or the abort comes."""
         if any(task.done() for task in tasks):
             return "done"
         if heed_abort and self.abort.aborted:
@@ -138,29 +138,25 @@ class Supervisor:
     async def run(self, coroutine: Coroutine[Any, Any, Any], limit: float | None) -> tuple[Ended, Contained | None]:
         """Run `coroutine` in a task of its own, at most `limit` seconds, and give how it ended.
 
-        After an abort everything together has the grace time. A task that ignores its cancellation is left behind.
+        After an abort everything together has the grace time; what has not ended then ended as "aborted". A
+        task that ignores its cancellation is left behind.
         """
         task = self.loop.create_task(contained(coroutine), context=self.context)
-        if self.abort.aborted:
-            left = self.grace_left
-            ended = await self.until(task, limit=left if limit is None else min(limit, left), heed_abort=False)
-        else:
-            ended = await self.until(task, limit=limit)
+        try:
+            if self.abort.aborted:
+                left = self.grace_left
+                own_limit = limit is not None and limit < left
+                ended = await self.until(task, limit=limit if own_limit else left, heed_abort=False)
+                ended = "aborted" if ended == "overran" and not own_limit else ended
+            else:
+                ended = await self.until(task, limit=limit)
+        except BaseException:  # the run itself is cancelled: nobody waits for this any more
+            task.cancel()
+            raise
         if ended == "done":
             return "done", task.result()
         await self.cancel(task)
         return ended, None
-
-    async def run_to_the_end(self, coroutine: Coroutine[Any, Any, Any]) -> tuple[Ended, Contained | None]:
-        """Run `coroutine` in a task of its own without a limit; an abort leaves it the grace time, then cancels it."""
-        task = self.loop.create_task(contained(coroutine), context=self.context)
-        ended = await self.until(task)
-        if ended != "done":
-            ended = await self.until(task, limit=self.grace_left, heed_abort=False)
-        if ended == "done":
-            return "done", task.result()
-        await self.cancel(task)
-        return "aborted", None
 
     async def cancel(self, *tasks: asyncio.Task[Any]) -> bool:
         """Cancel `tasks` and wait for them, at most the grace time; whether all ended."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from hookagent import hookspecs
@@ -28,12 +29,10 @@ def check_plugin(name: str, distribution: str | None, plugin: Any) -> None:
     if inspect.isclass(plugin):
         refuse("a class was given where an instance is meant (forgotten the ()?)")
     found = 0
-    for attribute, function, options in _implementations(plugin):
+    for attribute, function, options in _implementations(plugin, refuse):
         hook = (options or {}).get("specname") or attribute
         if options is None:
-            if hook in CONTRACTS and not isinstance(plugin, type):
-                refuse(f"'{hook}' is the name of a hook, but it is not marked with @hookimpl ({_place(function)})")
-            continue
+            refuse(f"'{hook}' is the name of a hook, but it is not marked with @hookimpl ({_place(function)})")
         found += 1
         if hook not in CONTRACTS:
             if options.get("optionalhook"):
@@ -48,16 +47,26 @@ def check_plugin(name: str, distribution: str | None, plugin: Any) -> None:
         )
 
 
-def _implementations(plugin: Any) -> Iterator[tuple[str, Any, dict[str, Any] | None]]:
+def is_computed(plugin: Any, attribute: str) -> bool:
+    """Whether reading an attribute runs code of the plugin; a hook is never found that way."""
+    return isinstance(inspect.getattr_static(plugin, attribute, None), property | functools.cached_property)
+
+
+def _implementations(
+    plugin: Any, refuse: Callable[[str], NoReturn]
+) -> Iterator[tuple[str, Any, dict[str, Any] | None]]:
     for attribute in dir(plugin):
-        if attribute.startswith("__"):
+        if attribute.startswith("__") or is_computed(plugin, attribute):
             continue
-        if isinstance(inspect.getattr_static(plugin, attribute, None), property):
-            continue
-        value = getattr(plugin, attribute, None)
+        try:
+            value = getattr(plugin, attribute, None)
+            options = getattr(value, _MARK, None)
+        except Exception as error:
+            refuse(f"its attribute '{attribute}' cannot be read: {type(error).__name__}: {error}")
         if not inspect.isroutine(value):
+            if isinstance(options, dict) and not inspect.isclass(value):
+                refuse(f"'{attribute}' is marked with @hookimpl, but it is a {type(value).__name__}; write a function")
             continue
-        options = getattr(value, _MARK, None)
         if options is None and (attribute not in CONTRACTS or _is_foreign(plugin, value)):
             continue
         yield attribute, value, options if isinstance(options, dict) else None
@@ -68,7 +77,7 @@ def _is_foreign(plugin: Any, function: Any) -> bool:
     return inspect.ismodule(plugin) and getattr(function, "__module__", None) != plugin.__name__
 
 
-def _check_form(hook: str, function: Any, options: dict[str, Any], refuse: Any) -> None:
+def _check_form(hook: str, function: Any, options: dict[str, Any], refuse: Callable[[str], NoReturn]) -> None:
     if options.get("wrapper") or options.get("hookwrapper"):
         around = "'wrap_tool_call'" if "tool" in hook else "'wrap_model_call'"
         refuse(
@@ -85,7 +94,7 @@ def _check_form(hook: str, function: Any, options: dict[str, Any], refuse: Any) 
         refuse(f"hook '{hook}' is plain 'def', but it takes 'async def' only ({_place(function)})")
 
 
-def _check_arguments(hook: str, function: Any, refuse: Any) -> None:
+def _check_arguments(hook: str, function: Any, refuse: Callable[[str], NoReturn]) -> None:
     offered = tuple(inspect.signature(getattr(hookspecs, hook)).parameters)
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):

@@ -50,12 +50,12 @@ class Approve:
 Verdict = Stop | Deny | Suspend | Amend
 Answer = Approve | Deny | Amend | Stop
 
-_STRICTNESS: dict[type, int] = {Amend: 1, Suspend: 2, Deny: 3, Stop: 4}
+_FROM_MILD_TO_STRICT: tuple[type, ...] = (Amend, Suspend, Deny, Stop)
 
 
 def strictness(verdict: Verdict | None) -> int:
     """Rank of a verdict, 0 (none) to 4 (`Stop`)."""
-    return 0 if verdict is None else _STRICTNESS[type(verdict)]
+    return next((rank for rank, kind in enumerate(_FROM_MILD_TO_STRICT, 1) if isinstance(verdict, kind)), 0)
 
 
 def stricter(first: Verdict | None, second: Verdict | None) -> Verdict | None:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 from hookagent.clock import Clock, TimerHandle
 
+_SWEPT_FROM = 64
+
 
 class Deadline:
     """One time limit being watched; it can be paused while others' time passes."""
@@ -24,13 +26,16 @@ class Deadline:
     def cancel(self) -> None:
         """Stop watching."""
         self._callback = None
-        self.when = None
+        if self.when is not None:
+            self.when = None
+            self._watch.forget_one()
 
     def pause(self) -> None:
         """Do not count the time from now on."""
         if self.when is not None:
             self._left = self.when - self._watch.clock.monotonic()
             self.when = None
+            self._watch.forget_one()
 
     def resume(self) -> None:
         """Count again."""
@@ -48,7 +53,7 @@ class Deadline:
 class Watch:
     """All time limits of a run on one timer of one clock."""
 
-    __slots__ = ("_armed_for", "_heap", "_order", "_timer", "clock")
+    __slots__ = ("_armed_for", "_heap", "_order", "_stale", "_timer", "clock")
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -56,6 +61,7 @@ class Watch:
         self._order = itertools.count()
         self._timer: TimerHandle | None = None
         self._armed_for: float | None = None
+        self._stale = 0
 
     def limit(self, seconds: float, callback: Callable[[], object]) -> Deadline:
         """Call `callback` once when `seconds` have passed, unless the deadline is cancelled before."""
@@ -68,6 +74,14 @@ class Watch:
         if self._armed_for is None or deadline.when < self._armed_for:
             self._arm(deadline.when)
 
+    def forget_one(self) -> None:
+        """One queued time is void. Most limits are: so that they do not pile up, they are swept out when half are."""
+        self._stale += 1
+        if self._stale > _SWEPT_FROM and self._stale * 2 > len(self._heap):
+            self._heap = [entry for entry in self._heap if entry[2].when == entry[0]]
+            heapq.heapify(self._heap)
+            self._stale = 0
+
     def _arm(self, when: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
@@ -77,13 +91,13 @@ class Watch:
     def _tick(self) -> None:
         self._timer, self._armed_for = None, None
         now = self.clock.monotonic()
-        heap = self._heap
-        while heap:
-            when, _, deadline = heap[0]
+        while self._heap:
+            when, _, deadline = self._heap[0]
             if deadline.when != when:  # paused, cancelled or pushed anew
-                heapq.heappop(heap)
+                heapq.heappop(self._heap)
+                self._stale = max(0, self._stale - 1)
             elif when <= now:
-                heapq.heappop(heap)
+                heapq.heappop(self._heap)
                 deadline.fire()
             else:
                 self._arm(when)

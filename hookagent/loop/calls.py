@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hookagent.frozen import freeze
+from hookagent.frozen import FrozenDict, JsonValue, freeze, thaw
 from hookagent.messages import AssistantMessage, ToolCall, ToolResult
 from hookagent.pending import PendingCall
 from hookagent.tools.arguments import ArgumentsError
@@ -23,21 +25,30 @@ class CallState:
     """A call of the open round.
 
     `call` has the arguments as they would run, `original` as the model sent them; `problem` says why it
-    cannot run; `verdict` is the strictest so far and `by` the plugin that gave it.
+    cannot run; `verdict` is the strictest so far and `by` the plugin that gave it. `amended_by` is the gate
+    (plugin and hook) that changed the arguments last, `edited_by` the plugin that did so in answer to a
+    `Suspend`; `gated` says that `before_each_tool` was asked, `asked` which plugins were asked for an answer,
+    `answered` that one said yes; `round_saw` and `looked_at` are the call as `before_tools` and then all gates
+    saw it once more.
     """
 
     __slots__ = (
         "amended_by",
+        "answered",
+        "asked",
         "asked_by",
         "by",
         "call",
         "edited_by",
+        "gated",
         "keywords",
         "looked_at",
         "not_found",
         "original",
         "problem",
         "result",
+        "round_saw",
+        "started",
         "tool",
         "verdict",
     )
@@ -52,9 +63,14 @@ class CallState:
         self.verdict: Verdict | None = None
         self.by = ""
         self.asked_by: tuple[tuple[str, str], ...] = ()
-        self.amended_by: str | None = None
+        self.asked: set[str] = set()
+        self.answered = False
+        self.amended_by: tuple[str, str] | None = None
         self.edited_by: str | None = None
+        self.gated = False
+        self.round_saw: ToolCall | None = None
         self.looked_at: ToolCall | None = None
+        self.started = False
         self.result: ToolResult | None = None
 
     def prepare(self, registry: ToolRegistry, cut: bool = False) -> None:
@@ -62,6 +78,7 @@ class CallState:
         call = self.call
         self.tool = registry.get(call.name)
         self.keywords = None
+        self.not_found = False
         if cut:
             self.problem = CUT_TEXT
         elif self.tool is None:
@@ -76,25 +93,44 @@ class CallState:
             except ArgumentsError as error:
                 self.problem = str(error)
 
-    def amend(self, arguments: Any) -> bool:
+    def amend(self, arguments: Mapping[str, Any]) -> bool:
         """Take other arguments; whether that changed anything.
 
         Raises ArgumentsError when they do not fit the tool, TypeError when they are not plain JSON.
         """
-        frozen = freeze(arguments)
-        if frozen == self.call.arguments or self.tool is None or self.problem == CUT_TEXT:
+        fitting = self._fitting(arguments)
+        if fitting is None:
             return False
-        self.keywords = self.tool.validate(frozen)
+        frozen, self.keywords = fitting
         self.call = replace(self.call, arguments=frozen, raw=None, problem=None)
         self.problem = None
         return True
 
+    def would_change(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether `amend` would change anything; raises what it raises."""
+        return self._fitting(arguments) is not None
+
+    def _fitting(self, arguments: Mapping[str, Any]) -> tuple[FrozenDict, dict[str, Any]] | None:
+        frozen: FrozenDict = freeze(thaw(freeze(arguments)))  # a copy through and through, whoever made it
+        if self.tool is None or self.problem == CUT_TEXT or same_json(frozen, self.call.arguments):
+            return None
+        return frozen, self.tool.validate(frozen)
+
+    @property
+    def changed(self) -> bool:
+        """Whether it would run with other arguments than the model sent."""
+        return self.call is not self.original and not same_json(self.call.arguments, self.original.arguments)
+
     def judge(self, verdict: Verdict, plugin: str) -> None:
-        """Add a verdict (not an `Amend`); the strictest holds. A `Suspend` on what cannot run is dropped."""
+        """Add a verdict (not an `Amend`); the strictest holds.
+
+        A `Suspend` on what cannot run is dropped, and so is one on a call that was answered for already.
+        """
         if isinstance(verdict, Suspend):
-            if self.edited_by is not None:
+            if self.problem is not None or self.answered:
                 return
-            self.asked_by = (*self.asked_by, (plugin, verdict.reason))
+            if (plugin, verdict.reason) not in self.asked_by:
+                self.asked_by = (*self.asked_by, (plugin, verdict.reason))
         strictest = stricter(self.verdict, verdict)
         if strictest is not self.verdict:
             self.verdict, self.by = strictest, plugin
@@ -112,8 +148,7 @@ class CallState:
     def pending(self) -> PendingCall:
         """How `resolve_suspended` sees it."""
         assert self.tool is not None
-        original = self.original if self.original is not self.call else None
-        return PendingCall(self.call, self.tool, self.asked_by, original)
+        return PendingCall(self.call, self.tool, self.asked_by, self.original if self.changed else None)
 
     def refusal(self) -> ToolResult | None:
         """The result of a call that will not run: a problem, or a `Deny`; None for any other."""
@@ -126,6 +161,11 @@ class CallState:
                 self.problem, True, "not_run" if error_type == "CutReply" else "error", self.call.id, error_type
             )
         return None
+
+
+def same_json(first: JsonValue, second: JsonValue) -> bool:
+    """Whether two JSON values are the same; 1, 1.0 and true are not, though Python calls them equal."""
+    return bool(first == second) and json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
 
 
 def call_states(reply: AssistantMessage, registry: ToolRegistry) -> list[CallState]:

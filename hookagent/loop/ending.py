@@ -23,7 +23,7 @@ def refused(run: Run, end: End) -> End:
 
 
 async def after_failure(run: Run, failure: BaseException) -> End:
-    """A plugin (or we) failed: close the round, tell `on_error`, and end as failed."""
+    """A plugin (or we) failed: close the round, tell `on_error`, and end as failed. Never raises."""
     reason = str(failure) or type(failure).__name__
     end = End("failed", reason)
     source = failure.plugin if isinstance(failure, PluginError) else "hookagent"
@@ -39,19 +39,22 @@ async def after_failure(run: Run, failure: BaseException) -> End:
 
 async def after_interrupt(run: Run, stop: BaseException) -> tuple[End, BaseException | None]:
     """The run's own task was cancelled, or a keyboard interrupt came: close the round and end as aborted."""
-    task = asyncio.current_task()
-    if isinstance(stop, asyncio.CancelledError) and task is not None:
-        while task.cancelling():
-            task.uncancel()
+    _take_back_cancellation(stop)
     what = "interrupted" if isinstance(stop, KeyboardInterrupt) else "cancelled"
     run.supervisor.abort.set(what)
     await _close(run, f"not run: {what}")
     return run.abort_end(), stop
 
 
+def _take_back_cancellation(stop: BaseException) -> None:
+    task = asyncio.current_task()
+    if isinstance(stop, asyncio.CancelledError) and task is not None:
+        while task.cancelling():
+            task.uncancel()
+
+
 async def _close(run: Run, reason: str) -> None:
-    while run.state.transcript.open_round is not None:
-        await _listed(run, close_open_calls(run, reason))
+    await _listed(run, close_open_calls(run, reason))
     run.state.pending = []
 
 
@@ -62,15 +65,19 @@ async def complete(run: Run, end: End) -> None:
         returned = await _listed(run, run.dispatch.one(implementation, outcome))
         if returned is not None and end.status != "aborted":
             store_added(run, returned.messages)
-    if run.failure is not None:
-        run.errors.append(str(run.failure))
-        run.failure = None
+    run.list_failure()
 
 
 async def _listed(run: Run, step: Coroutine[Any, Any, Returned | None] | Coroutine[Any, Any, None]) -> Returned | None:
-    """Await a step whose failure changes nothing any more: it is listed with the run's errors."""
+    """Await a step whose failure changes nothing any more: it is listed with the run's errors.
+
+    What interrupts it is kept and raised when the run has come to its end.
+    """
     try:
         return await step
-    except PluginError as failure:
-        run.errors.append(str(failure))
-        return None
+    except (KeyboardInterrupt, asyncio.CancelledError) as stop:
+        _take_back_cancellation(stop)
+        run.interrupt = run.interrupt or stop
+    except Exception as failure:
+        run.errors.append(str(failure) or type(failure).__name__)
+    return None

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import collections
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hookagent.abort import Aborted
 from hookagent.around import around_tool
-from hookagent.errors import PluginError
 from hookagent.events import ToolProgress, ToolStart
 from hookagent.loop.calls import CallState
-from hookagent.loop.results import ABANDONED, settle, store_result
+from hookagent.loop.results import ABANDONED, INTERRUPTING, clean_result, graver, settle, store_result
 from hookagent.loop.run import Run
 from hookagent.messages import ToolResult
 from hookagent.supervise import Contained, contained
@@ -24,8 +22,8 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
     """Run `states` at once, as far as tools and settings allow, and store each result as it comes.
 
     After an abort nothing more is started; what runs is asked to stop, has the grace time, and is left
-    behind with a result that says so. Raises `PluginError` when a hook failed; what ran by then has its
-    result, and `KeyboardInterrupt` when a tool raised it.
+    behind with a result that says so. Raises, when what ran has its result, the `PluginError` of a hook that
+    failed, `KeyboardInterrupt` when a tool raised it, and the cancellation of the run's own task.
     """
     waiting = collections.deque(states)
     running: dict[asyncio.Task[Contained], tuple[CallState, ToolContext]] = {}
@@ -50,6 +48,7 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
             while waiting and _may_start(run, waiting[0], running):
                 state = waiting.popleft()
                 context = _context(run, state)
+                state.started = True
                 run.emit(ToolStart, state.call)
                 task = supervisor.loop.create_task(contained(_call(run, state, context)))
                 running[task] = (state, context)
@@ -59,7 +58,12 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
         if not finished:
             wake = supervisor.loop.create_future()
             limit = None if give_up_at is None else max(0.0, give_up_at - supervisor.clock.monotonic())
-            overran = await supervisor.asleep(wake, limit=limit, heed_abort=give_up_at is None)
+            try:
+                overran = await supervisor.asleep(wake, limit=limit, heed_abort=give_up_at is None)
+            except asyncio.CancelledError as cancelled:
+                failure = graver(failure, cancelled)
+                supervisor.abort.set("cancelled")
+                continue
             if overran and not finished:
                 break
         while finished:
@@ -68,16 +72,16 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
             context.finish()
             try:
                 await settle(run, state, task.result())
-            except (PluginError, KeyboardInterrupt) as error:
-                failure = failure or error
+            except INTERRUPTING as error:
+                failure = graver(failure, error)
     for task in running:
         task.cancel()
     for state, context in running.values():
         context.finish()
         try:
             await store_result(run, state, ToolResult(ABANDONED, True, "interrupted", state.call.id))
-        except PluginError as error:
-            failure = failure or error
+        except INTERRUPTING as error:
+            failure = graver(failure, error)
     if failure is not None:
         raise failure
 
@@ -130,20 +134,22 @@ async def _call(run: Run, state: CallState, context: ToolContext) -> Execution |
         wraps = run.hooks.wrap_tool_call
         if not wraps:
             return await _innermost(run, state, context)
-        errors: list[BaseException] = []
+        executions: list[Execution] = []
 
         async def innermost() -> ToolResult | Aborted:
             execution = await _innermost(run, state, context)
-            if execution.exception is not None:
-                errors[:] = [execution.exception]
+            executions.append(execution)
             return execution.result
 
-        result = await around_tool(run.dispatch, wraps, state.call, innermost)
-        if isinstance(result, ToolResult):
-            failed = result.is_error and bool(errors)
-            return Execution(replace(result, call_id=state.call.id), errors[0] if failed else None)
-        aborted: Aborted = result
-        return aborted
+        result: ToolResult | Aborted = await around_tool(run.dispatch, wraps, state.call, innermost)
+        if isinstance(result, Aborted):
+            return result
+        for execution in executions:
+            if execution.result is result:
+                return execution
+        result = clean_result(run, result, state.call.id)
+        raised = next((one.exception for one in reversed(executions) if one.exception is not None), None)
+        return Execution(result, raised if result.is_error else None)
 
 
 async def _innermost(run: Run, state: CallState, context: ToolContext) -> Execution:
@@ -161,7 +167,11 @@ async def _innermost(run: Run, state: CallState, context: ToolContext) -> Execut
     task = supervisor.loop.create_task(
         contained(execute(tool, keywords, context, run.result_limit, monotonic=monotonic))
     )
-    ended = await supervisor.until(task, limit=limit)
+    try:
+        ended = await supervisor.until(task, limit=limit)
+    except BaseException:  # cancelled from outside: what runs in the other task must hear of it
+        await supervisor.cancel(task)
+        raise
     if ended == "done":
         outcome = task.result()
         if outcome.error is not None:

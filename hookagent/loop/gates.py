@@ -1,4 +1,4 @@
-"""Gates: what plugins say about calls before they run, and who answers for what they suspended.
+"""Gates: what plugins say about calls before they run.
 
 No gate can allow; the strictest verdict wins, so order opens no hole. After an amendment every other gate
 is asked once more with the final arguments (design, "Hooks").
@@ -17,7 +17,7 @@ from hookagent.loop.messages_in import store_added
 from hookagent.loop.run import End, Run
 from hookagent.messages import UserMessage
 from hookagent.tools.arguments import ArgumentsError
-from hookagent.verdicts import Amend, Approve, Deny, Stop, Suspend
+from hookagent.verdicts import Amend, Deny, Stop, strictness
 
 
 async def before_tools(run: Run, states: Sequence[CallState]) -> End | None:
@@ -25,19 +25,23 @@ async def before_tools(run: Run, states: Sequence[CallState]) -> End | None:
     for implementation in run.hooks.before_tools:
         returned = await run.dispatch.one(implementation, tuple(state.call for state in states))
         if returned is not None:
-            _take_round(run, implementation, returned, states, first=True)
+            _take_round(run, implementation, returned, states, final=False)
         if run.aborted:
             return run.abort_end()
     return _stopped(states)
 
 
 async def before_each_tool(run: Run, states: Sequence[CallState]) -> End | None:
-    """Ask the gates for each call in call order, until a Stop or an abort."""
+    """Ask the gates for each call in call order, until a Stop or an abort.
+
+    A call that they were asked for before (a waiting session is resumed) can only be judged more strictly.
+    """
     for state in states:
+        again, state.gated = state.gated, True
         for implementation in run.hooks.before_each_tool:
             returned = await run.dispatch.one(implementation, state.call)
             if returned is not None and returned.verdict is not None:
-                _take(run, implementation, state, returned.verdict)
+                _take(run, implementation, state, returned.verdict, final=again)
             if run.aborted:
                 return run.abort_end()
             if isinstance(state.verdict, Stop):
@@ -45,121 +49,103 @@ async def before_each_tool(run: Run, states: Sequence[CallState]) -> End | None:
     return None
 
 
-async def ask_again(run: Run, states: Sequence[CallState], amended: Sequence[CallState]) -> End | None:
-    """Put amended calls, with their final arguments, to every gate but the one that amended them last."""
-    for implementation in run.hooks.before_tools:
-        if all(state.amended_by == implementation.plugin and state.edited_by is None for state in amended):
+async def look_again(run: Run, states: Sequence[CallState]) -> End | None:
+    """Put those of `states` that a gate amended to the other gates, unless they saw the final arguments so already."""
+    amended = [state for state in states if state.amended_by is not None and state.looked_at is not state.call]
+    return await ask_again(run, amended) if amended else None
+
+
+async def ask_again(run: Run, amended: Sequence[CallState]) -> End | None:
+    """Put amended calls, with their final arguments, to every gate but the one that amended them last.
+
+    `before_tools` sees the whole round; what it says counts for the calls that have no result yet.
+    """
+    unseen = [state for state in amended if state.round_saw is not state.call]
+    for implementation in run.hooks.before_tools if unseen else ():
+        if all(_is_amender(implementation, state) for state in unseen):
             continue
-        returned = await run.dispatch.one(implementation, tuple(state.call for state in states))
+        returned = await run.dispatch.one(implementation, tuple(state.call for state in run.state.pending))
         if returned is not None:
-            _take_round(run, implementation, returned, states, first=False)
+            _take_round(run, implementation, returned, run.state.pending, final=True)
         if run.aborted:
             return run.abort_end()
+    for state in run.state.pending:
+        state.round_saw = state.call
     for state in amended:
         state.looked_at = state.call
         for implementation in run.hooks.before_each_tool:
-            if state.amended_by == implementation.plugin and state.edited_by is None:
+            if _is_amender(implementation, state):
                 continue
             returned = await run.dispatch.one(implementation, state.call)
             if returned is not None and returned.verdict is not None:
                 _take(run, implementation, state, returned.verdict, final=True)
             if run.aborted:
                 return run.abort_end()
-    return _stopped(states)
+    return _stopped(run.state.pending)
 
 
-async def resolve(run: Run, states: Sequence[CallState]) -> End | None:
-    """Ask `resolve_suspended`, plugin after plugin, for the calls that are still suspended."""
-    asked: set[str] = set()
-    for implementation in run.hooks.resolve_suspended:
-        open_states = [state for state in states if state.suspended and state.call.id not in asked]
-        if not open_states:
-            break
-        returned = await run.dispatch.one(implementation, tuple(state.pending() for state in open_states))
-        if run.aborted:
-            return run.abort_end()
-        if returned is None:
-            continue
-        by_id = {state.call.id: state for state in open_states}
-        edited: list[CallState] = []
-        for call_id, answer in returned.per_call.items():
-            state = by_id.get(call_id)
-            if state is None:
-                raise _wrong(run, implementation, f"answered for call '{call_id}', which it was not asked for")
-            asked.add(call_id)
-            if isinstance(answer, Stop):
-                run.unanswered = run.unanswered or answer.reason
-                return End("refused", f"'{implementation.plugin}' stopped the run: {answer.reason}")
-            if _answer(run, implementation, state, answer):
-                edited.append(state)
-        if edited:
-            end = await ask_again(run, states, edited)
-            if end is not None:
-                return end
-    return None
-
-
-def _answer(run: Run, implementation: Implementation, state: CallState, answer: Any) -> bool:
-    """Take one answer; whether it changed the arguments, so that the gates must see them."""
-    state.verdict, state.by = None, implementation.plugin
-    if isinstance(answer, Approve):
-        return False
-    if isinstance(answer, Deny):
-        state.judge(answer, implementation.plugin)
-        if answer.unanswered:
-            run.unanswered = run.unanswered or answer.reason
-        return False
-    changed = _amend(run, implementation, state, answer)
-    if changed:
-        state.edited_by = implementation.plugin
-    return changed
+def _is_amender(implementation: Implementation, state: CallState) -> bool:
+    """Whether this gate chose the arguments itself; once a person changed them, none did."""
+    return state.amended_by == (implementation.plugin, implementation.hook) and state.edited_by is None
 
 
 def _take_round(
-    run: Run, implementation: Implementation, returned: Returned, states: Sequence[CallState], *, first: bool
+    run: Run, implementation: Implementation, returned: Returned, states: Sequence[CallState], *, final: bool
 ) -> None:
     by_id = {state.call.id: state for state in states}
     for call_id in returned.per_call:
         if call_id not in by_id:
-            raise _wrong(run, implementation, f"gave a verdict for call '{call_id}', which is not in the round")
+            raise wrong(run, implementation, f"gave a verdict for call '{call_id}', which is not in the round")
     for state in states:
-        for verdict in (returned.verdict, returned.per_call.get(state.call.id)):
-            if verdict is not None:
-                _take(run, implementation, state, verdict, final=not first)
-    _hold(run, returned.messages, first=first)
+        if state.result is not None:
+            continue
+        verdicts = [one for one in (returned.verdict, returned.per_call.get(state.call.id)) if one is not None]
+        # An amendment first: what it repairs can be suspended.
+        for verdict in sorted(verdicts, key=strictness):
+            _take(run, implementation, state, verdict, final=final)
+    _hold(run, returned.messages, again=final)
 
 
-def _hold(run: Run, messages: list[UserMessage], *, first: bool) -> None:
+def _hold(run: Run, messages: list[UserMessage], *, again: bool) -> None:
     """Hold added messages behind the round; what was said before it was amended is not said twice."""
     held = run.state.transcript.held
-    store_added(run, [message for message in messages if first or message not in held])
+    store_added(run, [message for message in messages if not again or message not in held])
 
 
-def _take(run: Run, implementation: Implementation, state: CallState, verdict: Any, *, final: bool = False) -> None:
+def _take(run: Run, implementation: Implementation, state: CallState, verdict: Any, *, final: bool) -> None:
+    """Take one verdict; a `final` one comes when the arguments stand, so that an `Amend` then is a `Deny`."""
     plugin = implementation.plugin
     if not isinstance(verdict, Amend):
+        if isinstance(verdict, Deny) and verdict.unanswered:
+            run.unanswered = run.unanswered or verdict.reason
         state.judge(verdict, plugin)
-        return
-    if not final:
-        if _amend(run, implementation, state, verdict):
-            state.amended_by = plugin
-        return
-    before = state.call
-    if _amend(run, implementation, state, verdict):
-        state.call = before
-        first = state.edited_by or state.amended_by or "an earlier gate"
-        state.judge(Deny(f"'{first}' and '{plugin}' want different arguments for this call"), plugin)
+    elif not final:
+        if amend(run, implementation, state, verdict):
+            state.amended_by = plugin, implementation.hook
+    elif not _is_amender(implementation, state) and amend(run, implementation, state, verdict, apply=False):
+        first = state.edited_by or (state.amended_by[0] if state.amended_by is not None else None)
+        reason = (
+            f"'{first}' and '{plugin}' want different arguments for this call"
+            if first is not None
+            else f"'{plugin}' wants different arguments for this call after all gates have spoken"
+        )
+        state.judge(Deny(reason), plugin)
 
 
-def _amend(run: Run, implementation: Implementation, state: CallState, verdict: Amend) -> bool:
+def amend(run: Run, implementation: Implementation, state: CallState, verdict: Amend, *, apply: bool = True) -> bool:
+    """Give a call other arguments; whether that changes (or, without `apply`, would change) anything.
+
+    Raises `PluginError` when they do not fit the tool.
+    """
     try:
-        return state.amend(verdict.arguments)
-    except (ArgumentsError, TypeError, ValueError) as error:
+        return state.amend(verdict.arguments) if apply else state.would_change(verdict.arguments)
+    except (ArgumentsError, TypeError, ValueError, RecursionError) as error:
         what = f"amended call '{state.call.name}' ({state.call.id}) with arguments that do not fit: {error}"
-        raise _wrong(run, implementation, what) from error
+        raise wrong(run, implementation, what) from error
 
 
-def _wrong(run: Run, implementation: Implementation, what: str) -> PluginError:
+def wrong(run: Run, implementation: Implementation, what: str) -> PluginError:
+    """The error for a verdict or an answer that cannot be taken."""
     run.dispatch.failed.add(implementation.plugin)
     return PluginError(implementation.plugin, implementation.distribution, implementation.hook, what)
 
@@ -169,13 +155,3 @@ def _stopped(states: Sequence[CallState]) -> End | None:
         if isinstance(state.verdict, Stop):
             return End("stopped", f"'{state.by}' stopped the run: {state.verdict.reason}")
     return None
-
-
-def to_look_at(states: Sequence[CallState]) -> list[CallState]:
-    """The calls that a gate amended and that the other gates have not seen with their final arguments."""
-    return [state for state in states if state.amended_by is not None and state.looked_at is not state.call]
-
-
-def still_suspended(states: Sequence[CallState]) -> list[CallState]:
-    """The calls that wait for an answer."""
-    return [state for state in states if isinstance(state.verdict, Suspend) and state.problem is None]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from hookagent.errors import PluginError
 from hookagent.events import MessageEnd, MessageStart
 from hookagent.loop.run import End, Run
 from hookagent.messages import UserMessage
+from hookagent.tools.text import clean_text
 
 
 def store_user(run: Run, message: UserMessage) -> None:
-    """Store one message: at the end, or, while a round is open, held behind it."""
+    """Store one message: at the end, or, while a round is open, held behind it. Its text is made valid."""
+    text = clean_text(message.text)
+    if text != message.text:
+        message = replace(message, text=text)
     run.emit(MessageStart, "user")
     state = run.state
     state.grow(state.transcript.with_user(message))
@@ -38,33 +43,34 @@ async def accept_user(run: Run, message: UserMessage) -> End | None:
         try:
             returned = await run.dispatch.one(implementation, message)
         except PluginError:
-            run.not_stored.append(original)
-            run.box.take(original)
+            _refuse(run, original)
             raise
         if returned is None:
             continue
         if returned.verdict is not None:
-            run.not_stored.append(original)
-            run.box.take(original)
-            return End("stopped", f"plugin '{implementation.plugin}': {returned.verdict.reason}")
+            _refuse(run, original)
+            return End("stopped", f"'{implementation.plugin}' stopped the run: {returned.verdict.reason}")
         if returned.replacement is not None:
-            message = returned.replacement
-            if message.blank:
-                run.not_stored.append(original)
-                run.box.take(original)
-                raise PluginError(
-                    implementation.plugin,
-                    implementation.distribution,
-                    implementation.hook,
-                    "replaced the message by a blank one; return Stop(reason) to refuse it",
-                )
+            # Whose message it is and how it came stays true, whatever the plugin wrote there.
+            message = replace(returned.replacement, origin=original.origin, via=original.via)
         added.extend(returned.messages)
     if message.via == "prompt":
         run.state.user_prompt = message.text
     store_user(run, message)
-    run.box.take(original)
+    _let_go(run, original)
     store_added(run, added)
     return None
+
+
+def _refuse(run: Run, message: UserMessage) -> None:
+    run.not_stored.append(message)
+    _let_go(run, message)
+
+
+def _let_go(run: Run, message: UserMessage) -> None:
+    """It is stored, or reported as not stored: nobody else has to keep it any more."""
+    run.box.take(message)
+    run.unread = [one for one in run.unread if one is not message]
 
 
 async def accept_queued(run: Run, messages: tuple[UserMessage, ...]) -> End | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import contextlib
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from hookagent.abort import Aborted
-from hookagent.around import around_model
-from hookagent.errors import PluginError, ProviderError, RequestRefusedError
+from hookagent.around import around_model, owned_request
+from hookagent.dispatch import describe_error
+from hookagent.errors import HookagentError, PluginError, ProviderError, RequestRefusedError
 from hookagent.events import (
     Compaction,
     ErrorEvent,
@@ -20,12 +22,12 @@ from hookagent.events import (
     ResponseReceived,
     Retry,
 )
-from hookagent.frozen import FrozenDict
+from hookagent.frozen import FrozenDict, freeze
 from hookagent.loop.run import End, Run
 from hookagent.messages import AssistantMessage
 from hookagent.providers.base import Delta, Provider, Retrying
 from hookagent.providers.retry import stream_with_retries
-from hookagent.requests import BlockView, Note, Request
+from hookagent.requests import BlockView, Request
 
 
 async def call_model(run: Run) -> tuple[Request, AssistantMessage] | End:
@@ -33,7 +35,10 @@ async def call_model(run: Run) -> tuple[Request, AssistantMessage] | End:
 
     Raises `PluginError` when a plugin failed, its request refused by the last check included.
     """
-    request = await _shaped(run)
+    try:
+        request = await _shaped(run)
+    except RequestRefusedError as error:
+        raise _blamed(run, error, "shape_request") from error
     if run.aborted:
         return run.abort_end()
     provider = run.box.provider
@@ -42,33 +47,36 @@ async def call_model(run: Run) -> tuple[Request, AssistantMessage] | End:
     wraps = run.hooks.wrap_model_call
     try:
         reply = await _around(run, provider, request) if wraps else await _inline(run, provider, request)
-    except ProviderError as error:
-        return await _failed(run, error, f"{provider.name}:{provider.model}")
     except RequestRefusedError as error:
-        if error.shaped_by is not None:
-            raise _blamed(run, error) from error
-        return await _failed(run, error, "request")
+        if error.shaped_by is None:
+            return await _failed(run, error, "request", str(error))
+        hook = "shape_request" if error.shaped_by == request.shaped_by else "wrap_model_call"
+        raise _blamed(run, error, hook) from error
+    except ProviderError as error:
+        return await _failed(run, error, f"{provider.name}:{provider.model}", str(error))
+    except (HookagentError, KeyboardInterrupt, asyncio.CancelledError):
+        raise
+    except BaseException as error:  # a provider that is not ours raised what no provider should
+        source = f"{provider.name}:{provider.model}"
+        return await _failed(run, error, source, f"{source}: raised {describe_error(error)}")
     if isinstance(reply, Aborted) or run.aborted:
         return run.abort_end()
     return request, reply
 
 
-def _blamed(run: Run, error: RequestRefusedError) -> PluginError:
+def _blamed(run: Run, error: RequestRefusedError, hook: str) -> PluginError:
     plugin = error.shaped_by or ""
-    hooks = (*run.hooks.shape_request, *run.hooks.wrap_model_call)
-    found = next((one for one in hooks if one.plugin == plugin), None)
+    hooks = run.hooks.shape_request if hook == "shape_request" else run.hooks.wrap_model_call
+    distribution = next((one.distribution for one in hooks if one.plugin == plugin), None)
     run.dispatch.failed.add(plugin)
-    hook = found.hook if found is not None else "shape_request"
-    return PluginError(
-        plugin, found.distribution if found else None, hook, f"made a request that cannot be sent: {error}"
-    )
+    return PluginError(plugin, distribution, hook, f"made a request that cannot be sent: {error}")
 
 
-async def _failed(run: Run, error: Exception, source: str) -> End:
-    run.emit(ErrorEvent, "model", source, str(error))
+async def _failed(run: Run, error: BaseException, source: str, text: str) -> End:
+    run.emit(ErrorEvent, "model", source, text)
     for implementation in run.hooks.on_error:
         await run.dispatch.one(implementation, error, None)
-    return End("failed", str(error))
+    return End("failed", text)
 
 
 async def _shaped(run: Run) -> Request:
@@ -78,7 +86,7 @@ async def _shaped(run: Run) -> Request:
         blocks=BlockView(state.transcript),
         system=box.system_prompt,
         tools=box.tools.tools,
-        settings=settings if isinstance(settings, FrozenDict) else FrozenDict(settings),
+        settings=_frozen(settings),
         protected=state.protected,
         session_id=state.id,
     )
@@ -87,7 +95,7 @@ async def _shaped(run: Run) -> Request:
         if returned is None or returned.value is None or returned.value is request:
             continue
         before = request
-        request = _owned(returned.value, implementation.plugin)
+        request = owned_request(returned.value, before, implementation.plugin)
         if len(request.blocks) != len(before.blocks) or request.summary != before.summary:
             blocks_before, blocks_after = len(before.blocks), len(request.blocks)
             has_summary = request.summary is not None
@@ -95,34 +103,22 @@ async def _shaped(run: Run) -> Request:
     return request
 
 
-def _owned(request: Request, plugin: str) -> Request:
-    """Name the plugin as the last one that shaped it, and as the origin of the notes it added."""
-    notes = tuple(note if note.origin else Note(note.text, plugin) for note in request.notes)
-    return replace(request, notes=notes, shaped_by=plugin)
+def _frozen(settings: Mapping[str, Any]) -> FrozenDict:
+    try:
+        frozen: FrozenDict = freeze(settings)
+    except TypeError:  # no JSON: the provider says which setting it cannot take
+        return FrozenDict(settings)
+    return frozen
 
 
 async def _around(run: Run, provider: Provider, request: Request) -> AssistantMessage | Aborted:
     """Ask through the `wrap_model_call` hooks, in a task of their own."""
-    supervisor = run.supervisor
 
     async def innermost(current: Request) -> AssistantMessage | Aborted:
-        if current is not request:
-            current = replace(current, shaped_by=current.shaped_by or "wrap_model_call")
         return await _stream(run, provider, current)
 
-    chain = around_model(run.dispatch, run.hooks.wrap_model_call, request, innermost)
-
-    async def hooks() -> AssistantMessage | Aborted:
-        reply: AssistantMessage | Aborted = await chain
-        return reply
-
-    ended, outcome = await supervisor.run_to_the_end(hooks())
-    if ended == "aborted" or outcome is None or run.aborted:
-        return Aborted(supervisor.abort.reason)
-    if outcome.error is not None:
-        raise outcome.error
-    result: AssistantMessage | Aborted = outcome.value
-    return result
+    reply: AssistantMessage | Aborted = await around_model(run.dispatch, run.hooks.wrap_model_call, request, innermost)
+    return reply
 
 
 async def _inline(run: Run, provider: Provider, request: Request) -> AssistantMessage | Aborted:
@@ -131,13 +127,17 @@ async def _inline(run: Run, provider: Provider, request: Request) -> AssistantMe
     task = asyncio.current_task()
     assert task is not None
     supervisor.inline_task = task
+    cancels = task.cancelling()
     try:
         return await _stream(run, provider, request)
-    except asyncio.CancelledError:
-        if not run.aborted:
+    except asyncio.CancelledError as cancelled:
+        if run.aborted:
+            task.uncancel()
+            return Aborted(supervisor.abort.reason)
+        if task.cancelling() > cancels:
             raise
-        task.uncancel()
-        return Aborted(supervisor.abort.reason)
+        # Nobody cancelled the run: what the provider waited for was cancelled behind its back.
+        raise ProviderError("connection", provider.name, "the model call was cancelled from within") from cancelled
     finally:
         supervisor.inline_task = None
 
@@ -148,21 +148,20 @@ async def _stream(run: Run, provider: Provider, request: Request) -> AssistantMe
     heard = False
     reply: AssistantMessage | None = None
     emit(MessageStart, "assistant")
-    stream: AsyncIterator[Any] = stream_with_retries(
-        provider, request, clock=clock, policy=run.retry_policy, may_retry=lambda: not heard
-    )
-    async for item in stream:
-        if type(item) is Delta:
-            if emitter.heard:
-                heard = True
-                emit(MessageDelta, item.kind, item.text)
-        elif isinstance(item, AssistantMessage):
-            reply = item
-        elif type(item) is Retrying:
-            emit(Retry, item.attempt, item.wait_seconds, item.error)
-            emit(MessageReplaced, "retry")
-        if run.supervisor.abort.aborted:
-            return Aborted(run.supervisor.abort.reason)
+    attempts = stream_with_retries(provider, request, clock=clock, policy=run.retry_policy, may_retry=lambda: not heard)
+    async with contextlib.aclosing(cast("AsyncGenerator[Any, None]", attempts)) as stream:
+        async for item in stream:
+            if type(item) is Delta:
+                if emitter.heard:
+                    heard = True
+                    emit(MessageDelta, item.kind, item.text)
+            elif isinstance(item, AssistantMessage):
+                reply = item
+            elif type(item) is Retrying:
+                emit(Retry, item.attempt, item.wait_seconds, item.error)
+                emit(MessageReplaced, "retry")
+            if reply is None and run.supervisor.abort.aborted:
+                return Aborted(run.supervisor.abort.reason)
     assert reply is not None
     _book(run, reply)
     milliseconds = (clock.monotonic() - start) * 1000.0

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import replace
+from typing import Any
 
+from hookagent.contract import Returned
 from hookagent.errors import PluginError
 from hookagent.events import ErrorEvent, ToolEnd
 from hookagent.frozen import thaw
@@ -13,10 +16,15 @@ from hookagent.loop.run import Run
 from hookagent.messages import ToolResult
 from hookagent.supervise import Contained
 from hookagent.tools.execute import Execution
-from hookagent.tools.text import to_text
+from hookagent.tools.text import bounded_text, to_text
 
 ABANDONED = "aborted by user: the tool did not stop in the grace time; it may still be running, and may have run"
+MAY_HAVE_RUN = "interrupted: it was started, and may have run"
 NOT_STARTED = "not run: aborted by user before it started"
+
+
+INTERRUPTING = (Exception, KeyboardInterrupt, asyncio.CancelledError)
+"""What may come instead of a hook's return: its failure, an interrupt, or the cancellation of the run's own task."""
 
 
 class ToolFailedError(Exception):
@@ -39,22 +47,38 @@ async def settle(run: Run, state: CallState, outcome: Contained) -> None:
         await store_result(run, state, ToolResult(text, True, "interrupted", call_id, "KeyboardInterrupt"))
         raise error
     if isinstance(error, asyncio.CancelledError) or error is None:
-        reason = run.supervisor.abort.reason or "the run was stopped"
-        text = f"interrupted: aborted by user while it ran ({reason}); it may have run"
+        text = f"interrupted: {_why(run)} while it ran; it may have run"
         await store_result(run, state, ToolResult(text, True, "interrupted", call_id))
         return
     text = to_text(f"{type(error).__name__}: {error}", run.result_limit)
     await store_result(run, state, ToolResult(text, True, "error", call_id, type(error).__name__), error)
 
 
+def _why(run: Run) -> str:
+    if not run.aborted:
+        return "stopped because the run failed"
+    return f"aborted by user ({run.supervisor.abort.reason})" if run.supervisor.abort.reason else "aborted by user"
+
+
 async def store_result(run: Run, state: CallState, result: ToolResult, error: BaseException | None = None) -> None:
     """Pass a result through `on_error` and `after_each_tool`, then store it. It is stored whatever they do.
 
-    Raises `PluginError` after it is stored, when one of them failed.
+    Raises, after it is stored, the `PluginError` of one that failed, or what interrupted the run meanwhile.
     """
     call = state.call
-    failure: PluginError | None = None
-    if call is not state.original and result.status in ("ok", "error"):
+    failure: BaseException | None = None
+
+    async def told(step: Coroutine[Any, Any, Returned | None]) -> Returned | None:
+        nonlocal failure
+        try:
+            return await step
+        except INTERRUPTING as raised:
+            failure = graver(failure, raised)
+            return None
+
+    if result.status != "ok":
+        result = replace(result, content=bounded_text(result.content, run.result_limit))
+    if result.status in ("ok", "error") and state.changed:
         result = replace(result, content=f"{result.content}\n\n[{_edited(run, state)}]")
     if error is None and result.error_type in ("UnknownTool", "BadArguments", "CutReply"):
         error = ToolFailedError(result.content)
@@ -62,20 +86,13 @@ async def store_result(run: Run, state: CallState, result: ToolResult, error: Ba
         run.emit(ErrorEvent, "tool", call.name, result.content)
         for implementation in run.hooks.on_error:
             if implementation.plugin not in run.dispatch.failed:
-                try:
-                    await run.dispatch.one(implementation, error, call)
-                except PluginError as raised:
-                    failure = failure or raised
+                await told(run.dispatch.one(implementation, error, call))
     for implementation in run.hooks.after_each_tool:
         if implementation.plugin in run.dispatch.failed:
             continue
-        try:
-            returned = await run.dispatch.one(implementation, call, result)
-        except PluginError as raised:
-            failure = failure or raised
-            continue
+        returned = await told(run.dispatch.one(implementation, call, result))
         if returned is not None and returned.value is not None:
-            result = _cleaned(run, returned.value, call.id)
+            result = _changed(run, result, returned.value)
     state.result = result
     run.state.grow(run.state.transcript.with_result(result))
     run.emit(ToolEnd, call, result)
@@ -83,12 +100,31 @@ async def store_result(run: Run, state: CallState, result: ToolResult, error: Ba
         raise failure
 
 
-def _cleaned(run: Run, result: ToolResult, call_id: str) -> ToolResult:
-    """A result as a plugin returned it, bounded and clean, for the call it belongs to."""
-    return replace(result, content=to_text(result.content, run.result_limit), call_id=call_id)
+def clean_result(run: Run, result: ToolResult, call_id: str) -> ToolResult:
+    """A result as a plugin made it, bounded and clean, for the call it belongs to; one that failed says so twice."""
+    failed = result.is_error or result.status != "ok"
+    status = "error" if failed and result.status == "ok" else result.status
+    content = to_text(result.content, run.result_limit)
+    return replace(result, content=content, call_id=call_id, is_error=failed, status=status)
+
+
+def _changed(run: Run, before: ToolResult, changed: ToolResult) -> ToolResult:
+    """A result as `after_each_tool` changed it: its text, and whether it counts as an error, but not what happened."""
+    changed = clean_result(run, changed, before.call_id)
+    if before.status not in ("ok", "error"):
+        return replace(before, content=changed.content)
+    milliseconds = before.milliseconds if changed.milliseconds is None else changed.milliseconds
+    return replace(changed, status="error" if changed.is_error else "ok", milliseconds=milliseconds)
+
+
+def graver(first: BaseException | None, second: BaseException) -> BaseException:
+    """Which of two failures is to be raised: what interrupts the run before what a plugin did, else the first."""
+    if first is None or (isinstance(first, PluginError) and not isinstance(second, PluginError)):
+        return second
+    return first
 
 
 def _edited(run: Run, state: CallState) -> str:
     arguments = to_text(thaw(state.call.arguments), 2000)
-    who = state.edited_by or state.amended_by or "a plugin"
+    who = state.edited_by or (state.amended_by[0] if state.amended_by is not None else "a plugin")
     return f"the arguments were changed by '{who}' before it ran: {arguments}"

@@ -76,6 +76,7 @@ class Run:
         "failure",
         "grants",
         "hooks",
+        "interrupt",
         "iterations",
         "max_parallel",
         "not_stored",
@@ -84,9 +85,11 @@ class Run:
         "session",
         "state",
         "supervisor",
+        "telling",
         "tool_calls",
         "tool_execution",
         "unanswered",
+        "unread",
         "usage",
     )
 
@@ -124,7 +127,10 @@ class Run:
         self.not_stored: list[UserMessage] = []
         self.unanswered: str | None = None
         self.grants: dict[str, int] = {}
-        self.failure: PluginError | None = None
+        self.failure: BaseException | None = None
+        self.interrupt: BaseException | None = None
+        self.telling: set[str] = set()
+        self.unread: list[UserMessage] = []
         emitter.hook = self._on_event if hooks.on_event else None
         emitter.on_fault = self.errors.append
 
@@ -143,21 +149,34 @@ class Run:
             failure, self.failure = self.failure, None
             raise failure
 
+    def list_failure(self) -> None:
+        """List what an `on_event` implementation did when it is too late for it to change anything."""
+        if self.failure is not None:
+            self.errors.append(str(self.failure) or type(self.failure).__name__)
+            self.failure = None
+
     def _on_event(self, event: Event) -> None:
         for implementation in self.hooks.on_event:
-            if implementation.plugin in self.dispatch.failed:
+            plugin = implementation.plugin
+            # What is said while a plugin is told something is about its own listening: it would never end.
+            if plugin in self.dispatch.failed or plugin in self.telling:
                 continue
+            self.telling.add(plugin)
             try:
                 self.dispatch.plain(implementation, event)
-            except PluginError as failure:
+            except (PluginError, KeyboardInterrupt) as failure:
                 # The run hears of it at its next step: raising here could leave a round open.
                 if self.failure is None:
                     self.failure = failure
+            finally:
+                self.telling.discard(plugin)
 
     def _report(self, implementation: Implementation, outcome: str, detail: str, seconds: float) -> None:
-        if implementation.hook == "on_event" and outcome == "slow":
-            return
-        self.emit(HookReport, implementation.plugin, implementation.hook, outcome, detail, seconds * 1000.0)
-        if outcome == "failed" and implementation.on_error != "fail" and implementation.contract.softened:
-            self.emit(ErrorEvent, "plugin", implementation.plugin, detail)
-            self.errors.append(f"plugin '{implementation.plugin}': hook '{implementation.hook}' {detail}")
+        plugin = implementation.plugin
+        self.emit(HookReport, plugin, implementation.hook, outcome, detail, seconds * 1000.0)
+        softened = implementation.on_error != "fail" and implementation.contract.softened
+        if (outcome in ("failed", "overran") and softened) or (outcome == "overran" and self.aborted):
+            self.emit(ErrorEvent, "plugin", plugin, detail)
+            text = f"plugin '{plugin}': hook '{implementation.hook}' {detail}"
+            if text not in self.errors:
+                self.errors.append(text)

@@ -7,17 +7,18 @@ execution. Every exit closes the round but `Suspend` (design, "One call's way").
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from hookagent.errors import PluginError
-from hookagent.loop.calls import CallState, call_states
+from hookagent.loop.answers import resolve, still_suspended
+from hookagent.loop.calls import CUT_TEXT, CallState, call_states
 from hookagent.loop.execution import execute_calls
-from hookagent.loop.gates import ask_again, before_each_tool, before_tools, resolve, still_suspended, to_look_at
+from hookagent.loop.gates import before_each_tool, before_tools, look_again
 from hookagent.loop.messages_in import store_added
-from hookagent.loop.results import NOT_STARTED, store_result
+from hookagent.loop.results import INTERRUPTING, MAY_HAVE_RUN, NOT_STARTED, graver, store_result
 from hookagent.loop.run import End, Run
 from hookagent.messages import AssistantMessage, ToolResult
 from hookagent.transcript import ToolRound
+from hookagent.verdicts import Suspend
 
 
 async def tool_round(run: Run, reply: AssistantMessage) -> End | None:
@@ -36,15 +37,16 @@ async def resume_round(run: Run) -> End | None:
     states = run.state.pending
     open_states = [state for state in states if state.result is None]
     for state in open_states:
-        if state.may_run or state.suspended:
-            state.keywords = None
-            state.tool = run.box.tools.get(state.call.name)
-            if state.tool is None:
-                state.not_found, state.problem = True, run.box.tools.unknown_tool_text(state.call.name)
-    end = await before_each_tool(run, open_states)
-    end = end or await resolve(run, open_states)
-    if end is None:
-        end = await (_run_one_by_one(run, open_states) if _one_by_one(run) else _run_at_once(run, open_states))
+        state.asked.clear()
+        # The tools in force now decide: one that went, or wants other arguments, is said to the model.
+        state.prepare(run.box.tools, cut=state.problem == CUT_TEXT)
+    waiting = [state for state in open_states if isinstance(state.verdict, Suspend)]
+    end = await before_each_tool(run, waiting)
+    end = end or await look_again(run, waiting) or await resolve(run, waiting)
+    if end is None and _one_by_one(run):
+        end = await _run_one_by_one(run, open_states, gated=waiting)
+    elif end is None:
+        end = await _run_at_once(run, open_states)
     return await _close(run, states, end)
 
 
@@ -56,13 +58,8 @@ async def _parallel(run: Run, states: Sequence[CallState]) -> End | None:
     end = await before_tools(run, states) or await before_each_tool(run, states)
     if end is not None:
         return end
-    end = await _look_again(run, states, states) or await resolve(run, states)
+    end = await look_again(run, states) or await resolve(run, states)
     return end or await _run_at_once(run, states)
-
-
-async def _look_again(run: Run, states: Sequence[CallState], among: Sequence[CallState]) -> End | None:
-    amended = to_look_at(among)
-    return await ask_again(run, states, amended) if amended else None
 
 
 async def _run_at_once(run: Run, states: Sequence[CallState]) -> End | None:
@@ -74,18 +71,22 @@ async def _run_at_once(run: Run, states: Sequence[CallState]) -> End | None:
 async def _sequential(run: Run, states: Sequence[CallState]) -> End | None:
     end = await before_tools(run, states)
     if end is None and still_suspended(states):
-        end = await _look_again(run, states, states) or await resolve(run, states)
+        end = await look_again(run, states) or await resolve(run, states)
     return end or await _run_one_by_one(run, states)
 
 
-async def _run_one_by_one(run: Run, states: Sequence[CallState]) -> End | None:
-    """Gate, resolve and run each call; what still waits for an answer stops the round there."""
-    for index, state in enumerate(states):
-        end = await before_each_tool(run, [state]) or await _look_again(run, states[index:], [state])
-        if end is None and state.suspended:
-            end = await resolve(run, [state])
-        if end is not None:
-            return end
+async def _run_one_by_one(run: Run, states: Sequence[CallState], gated: Collection[CallState] = ()) -> End | None:
+    """Gate, resolve and run each call; what still waits for an answer stops the round there.
+
+    `gated` are calls that the gates were asked for, and the answerers too, in this run already.
+    """
+    for state in states:
+        if state not in gated:
+            end = await before_each_tool(run, [state]) or await look_again(run, [state])
+            if end is None and state.suspended:
+                end = await resolve(run, [state])
+            if end is not None:
+                return end
         if state.suspended:
             return None
         await _refuse(run, [state])
@@ -107,7 +108,7 @@ async def _refuse(run: Run, states: Sequence[CallState]) -> None:
 
 async def _close(run: Run, states: Sequence[CallState], end: End | None) -> End | None:
     """Close the round unless it waits, fire `after_tools`, and say how the turn goes on."""
-    waiting = still_suspended([state for state in states if state.result is None])
+    waiting = still_suspended(states)
     if end is None and waiting:
         names = ", ".join(f"{state.call.name} ({state.call.id})" for state in waiting)
         return End("waiting", f"waiting for an answer to: {names}")
@@ -148,13 +149,16 @@ async def close_open_calls(run: Run, reason: str) -> None:
     if open_round is None:
         return
     by_id = {state.call.id: state for state in run.state.pending}
-    failure: PluginError | None = None
+    failure: BaseException | None = None
     for call in open_round.open_calls:
         state = by_id.get(call.id) or CallState(call)
-        refusal = state.refusal() or ToolResult(reason, True, "not_run", call.id)
+        if state.started:
+            refusal = ToolResult(f"{MAY_HAVE_RUN}: {reason}", True, "interrupted", call.id)
+        else:
+            refusal = state.refusal() or ToolResult(reason, True, "not_run", call.id)
         try:
             await store_result(run, state, refusal)
-        except PluginError as raised:
-            failure = failure or raised
+        except INTERRUPTING as raised:
+            failure = graver(failure, raised)
     if failure is not None:
         raise failure

@@ -48,6 +48,7 @@ async def run_turns(run: Run, prompts: Sequence[UserMessage]) -> Finished:
         if not prompts:
             break
     run.emit(AgentEnd, end.status, end.answer, run.usage)
+    run.list_failure()
     return Finished(end, error)
 
 
@@ -58,6 +59,7 @@ async def _turn(run: Run, prompts: Sequence[UserMessage]) -> Finished:
     state.turn_usage = Usage()
     state.tools_called = []
     run.grants = {}
+    run.unread = [message for message in prompts if message.via == "prompt"]
     state.user_prompt = prompts[0].text if prompts else state.user_prompt
     run.emit(TurnStart, prompts[0].text if prompts else "")
     error: BaseException | None = None
@@ -74,9 +76,10 @@ async def _turn(run: Run, prompts: Sequence[UserMessage]) -> Finished:
         error = bug
         end = await after_failure(run, bug)
     end = refused(run, end)
+    run.not_stored.extend(run.unread)
     await complete(run, end)
     run.emit(TurnEnd, end.status, end.answer, state.turn_usage)
-    return Finished(end, error)
+    return Finished(end, run.interrupt or error)
 
 
 async def _body(run: Run, prompts: Sequence[UserMessage]) -> End:
@@ -89,7 +92,6 @@ async def _body(run: Run, prompts: Sequence[UserMessage]) -> End:
     if run.state.transcript.open_round is not None:
         end = await resume_round(run)
         if end is not None and end.status != "waiting":
-            run.not_stored.extend(prompts)
             return end
     for message in prompts:
         stopped = await accept_user(run, message)
@@ -135,11 +137,17 @@ async def _iteration(run: Run) -> End | None:
 async def _after_llm(run: Run, request: Request, reply: AssistantMessage) -> tuple[AssistantMessage, list[UserMessage]]:
     added: list[UserMessage] = []
     for implementation in run.hooks.after_llm:
-        returned = await run.dispatch.one(implementation, request, reply)
+        try:
+            returned = await run.dispatch.one(implementation, request, reply)
+        except PluginError:
+            _store_reply(run, reply)  # the value from before stays; what it calls is closed as not run
+            raise
         if returned is None:
             continue
         if returned.replacement is not None and returned.replacement != reply:
-            reply = returned.replacement.without_provider_parts()
+            replaced = returned.replacement.without_provider_parts()
+            # That the output limit cut it stays true: none of its calls may run.
+            reply = replace(replaced, stop_reason="length") if reply.stop_reason == "length" else replaced
             run.emit(MessageReplaced, f"replaced by '{implementation.plugin}'")
         added.extend(returned.messages)
     return reply, added
@@ -147,19 +155,15 @@ async def _after_llm(run: Run, request: Request, reply: AssistantMessage) -> tup
 
 async def _take_reply(run: Run, reply: AssistantMessage, added: list[UserMessage]) -> End | None:
     """Store a reply and act on it: run its calls, go on, or let the turn end."""
-    state = run.state
-    reply = _with_fresh_ids(reply, state.used_ids)
-    calls = reply.tool_calls
-    text = reply.text
-    if not calls and not text.strip() and reply.stop_reason != "pause":
+    stored = _store_reply(run, reply)
+    if stored is None:
         detail = f" ({reply.stop_detail})" if reply.stop_detail else ""
         return await _empty_reply(run, f"the model gave an empty reply; stop reason: {reply.stop_reason}{detail}")
-    state.grow(state.transcript.with_reply(reply))
-    run.emit(MessageEnd, reply)
     store_added(run, added)
     run.check_failure()
-    if calls:
-        return await tool_round(run, reply)
+    text = stored.text
+    if stored.tool_calls:
+        return await tool_round(run, stored)
     if reply.stop_reason == "pause":
         return None
     if reply.stop_reason == "length":
@@ -169,6 +173,17 @@ async def _take_reply(run: Run, reply: AssistantMessage, added: list[UserMessage
         detail = f": {reply.stop_detail}" if reply.stop_detail else ""
         return End("failed", f"the model stopped ({reply.stop_reason}{detail})", text)
     return await _before_end(run, text)
+
+
+def _store_reply(run: Run, reply: AssistantMessage) -> AssistantMessage | None:
+    """Store a reply with call ids of its own, as which it is returned; None: there is nothing in it to be stored."""
+    if not reply.tool_calls and not reply.text.strip() and reply.stop_reason != "pause":
+        return None
+    state = run.state
+    reply = _with_fresh_ids(reply, state.used_ids)
+    state.grow(state.transcript.with_reply(reply))
+    run.emit(MessageEnd, reply)
+    return reply
 
 
 async def _empty_reply(run: Run, reason: str) -> End:
