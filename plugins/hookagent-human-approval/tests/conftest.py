@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hookagent import Agent, tool
+from hookagent.testing import ScriptedProvider
+from hookagent_human_approval import HumanApproval
+
+AWAY = object()
+"""As an answer: nobody types anything."""
+
+
+class FakeTerminal:
+    """A person who answers from a list, and remembers what was shown."""
+
+    def __init__(self, *answers: Any, edits: tuple[str | OSError | None, ...] = ()) -> None:
+        self.answers = list(answers)
+        self.edits = list(edits)
+        self.shown: list[str] = []
+        self.offered: list[str] = []
+        self.waiting = asyncio.Event()
+        self.width = 100
+
+    @property
+    def text(self) -> str:
+        return "".join(self.shown)
+
+    async def ask(self, text: str) -> str | None:
+        self.shown.append(text)
+        answer = self.answers.pop(0)
+        if answer is AWAY:
+            self.waiting.set()
+            await asyncio.get_running_loop().create_future()
+        assert answer is None or isinstance(answer, str)
+        return answer
+
+    async def edit(self, text: str) -> str | None:
+        self.offered.append(text)
+        edit = self.edits.pop(0)
+        if isinstance(edit, OSError):
+            raise edit
+        return edit
+
+
+class Bench:
+    """An agent with a few tools, and what they did."""
+
+    def __init__(self) -> None:
+        self.ran: list[tuple[Any, ...]] = []
+        self.plugin: HumanApproval | None = None
+
+    def tools(self) -> list[Any]:
+        @tool(effect="reads")
+        def look(path: str) -> str:
+            """Look."""
+            self.ran.append(("look", path))
+            return "seen"
+
+        @tool(effect="writes")
+        def write(path: str, n: int = 1) -> str:
+            """Write."""
+            self.ran.append(("write", path, n))
+            return "written"
+
+        @tool(effect="sends")
+        def send(to: str) -> str:
+            """Send."""
+            self.ran.append(("send", to))
+            return "sent"
+
+        def sh(command: str) -> str:
+            """Run a command."""
+            self.ran.append(("sh", command))
+            return "done"
+
+        return [look, write, send, sh]
+
+    def agent(
+        self, steps: list[Any], terminal: FakeTerminal | None, *, before: Any = (), after: Any = (), **options: Any
+    ) -> Agent:
+        """An agent that plays `steps`; a list of calls is a reply with these calls."""
+        settings = {key: options.pop(key) for key in ("tool_execution", "grace_seconds") if key in options}
+        self.plugin = HumanApproval(HumanApproval.Options(**options), open_terminal=lambda: terminal)
+        replies = [{"calls": step} if isinstance(step, list) else step for step in steps]
+        return Agent(
+            "test",
+            tools=self.tools(),
+            model=ScriptedProvider(replies),
+            plugins=[*before, self.plugin, *after],
+            **settings,
+        )
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+@pytest.fixture
+def person() -> Callable[..., FakeTerminal]:
+    return FakeTerminal
+
+
+@pytest.fixture
+def away() -> object:
+    return AWAY
+
+
+def made_call(call_id: str, name: str, **arguments: Any) -> dict[str, Any]:
+    return {"id": call_id, "name": name, "arguments": arguments}
+
+
+@pytest.fixture
+def call() -> Callable[..., dict[str, Any]]:
+    return made_call

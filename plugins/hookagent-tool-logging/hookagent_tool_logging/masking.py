@@ -1,0 +1,138 @@
+"""What must not stand in a log, and how much may: secrets are masked, sizes bounded. Pure; takes any JSON value."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+MASK = "***"
+
+# Names of things that are secret. A few everyday words that hold one of them are let through.
+_SECRET_NAME = re.compile(
+    r"key(?!board|word|stroke)|token(?!i[sz])|secret|passw|passphrase|authori[sz]ation|credential|cookie", re.IGNORECASE
+)
+_COUNTS = re.compile(r"tokens(_?\w*(count|limit|used|left))?$", re.IGNORECASE)
+_SHORTEST_ENVIRONMENT_SECRET = 8
+
+_VALUE = r"""[^\s"'&;,\\]+"""
+_SHAPES = (
+    (
+        re.compile(
+            r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL
+        ),
+        MASK,
+    ),
+    (re.compile(r"""(?i)(authorization\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?)[^\r\n"'\\]+"""), rf"\1{MASK}"),
+    (re.compile(r"(?i)\b(bearer\s{1,3})[\w.~+/=-]{6,}"), rf"\1{MASK}"),
+    (
+        re.compile(
+            r"(?i)((?:(?:api|access|private|secret|signing)[_-]?key|token(?!i[sz])|secret|password|passwd|passphrase)"
+            rf"""[\w-]{{0,40}}\\?["']?\s{{0,3}}[:=]\s{{0,3}}\\?["']?){_VALUE}"""
+        ),
+        rf"\1{MASK}",
+    ),
+    (re.compile(rf"(?i)(--(?:[a-z]+-)?(?:key|token|secret|password|passphrase)\s{{1,3}}){_VALUE}"), rf"\1{MASK}"),
+    (re.compile(r"(://[^\s/:@]{0,100}:)[^\s/@]{1,200}@"), rf"\1{MASK}@"),
+    (
+        re.compile(
+            r"\b(?:sk-[\w-]{8,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{8,}|hf_\w{16,}"
+            r"|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
+        ),
+        MASK,
+    ),
+)
+
+_MOST_VALUES = 500
+_DEEPEST = 20
+_LONGEST_KEY = 200
+# Of a very long text only its ends are searched; what could be half of a secret at their inner edges is left out.
+_SEARCHED = 65_536
+_EDGE = 4_096
+
+
+def is_secret_name(name: str) -> bool:
+    """Tell whether something of this name, as an argument or an environment variable, is taken for a secret."""
+    return _SECRET_NAME.search(name) is not None
+
+
+class Masker:
+    """Makes values fit for a log.
+
+    `max_chars` bounds each text, in characters. `environment` gives the secrets that are known by value: those of its
+    variables whose names say so, from eight characters on.
+    """
+
+    def __init__(self, max_chars: int, environment: Mapping[str, str]) -> None:
+        self._max_chars = max_chars
+        secrets = {
+            value
+            for name, value in environment.items()
+            if len(value) >= _SHORTEST_ENVIRONMENT_SECRET and is_secret_name(name)
+        }
+        longest_first = sorted(secrets, key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+    def value(self, value: Any) -> Any:
+        """Return a JSON value with secrets masked at any depth; long texts, long lists and deep nesting are cut."""
+        return self._value(value, _DEEPEST, [_MOST_VALUES])
+
+    def text(self, text: str) -> str:
+        """Return a text with secrets masked, valid Unicode, and of about `max_chars` characters at most."""
+        size, limit = len(text), self._max_chars
+        if size <= 2 * (_SEARCHED + limit):
+            masked = self._masked(text)
+            if len(masked) <= limit:
+                return masked
+            head, tail = masked[: limit - limit // 2], masked[len(masked) - limit // 2 :]
+        else:
+            head = self._masked(text[: _SEARCHED + limit])[:-_EDGE][: limit - limit // 2]
+            tail = self._masked(text[-_SEARCHED - limit :])[_EDGE:][-(limit // 2) :] if limit > 1 else ""
+        return f"{head} … [cut: {size:,} characters] … {tail}"
+
+    def _masked(self, text: str) -> str:
+        if not text.isascii():
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if self._known is not None:
+            text = self._known.sub(MASK, text)
+        for shape, instead in _SHAPES:
+            text = shape.sub(instead, text)
+        return text
+
+    def _value(self, value: Any, depth: int, left: list[int]) -> Any:
+        left[0] -= 1
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return self._mapping(value, depth, left)
+        if isinstance(value, list | tuple):
+            items: list[Any] = []
+            for item in value:
+                if left[0] <= 0 or depth == 0:
+                    items.append(f"… [{len(value) - len(items):,} more]")
+                    break
+                items.append(self._value(item, depth - 1, left))
+            return items
+        if isinstance(value, float) and not math.isfinite(value):
+            return str(value)
+        if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 256:
+            return f"… [a number of {value.bit_length():,} bits]"
+        return value if value is None or isinstance(value, bool | int | float) else f"<{type(value).__name__}>"
+
+    def _mapping(self, value: Mapping[Any, Any], depth: int, left: list[int]) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for key, item in value.items():
+            if left[0] <= 0 or depth == 0:
+                made["…"] = f"[{len(value) - len(made):,} more]"
+                break
+            name = self._masked(str(key)[:_LONGEST_KEY])
+            made[name] = MASK if _hides(str(key), item) else self._value(item, depth - 1, left)
+        return made
+
+
+def _hides(name: str, value: Any) -> bool:
+    """Tell whether a value is secret by its name: not what is no secret of any kind, as `max_tokens: 500`."""
+    if value is None or isinstance(value, bool) or not is_secret_name(name):
+        return False
+    return not (isinstance(value, int | float) and _COUNTS.search(name))
