@@ -27,7 +27,25 @@ if TYPE_CHECKING:
     from hookagent.errors import RequestRefusedError as RequestRefusedError
     from hookagent.errors import RunError as RunError
     from hookagent.errors import ToolDefinitionError as ToolDefinitionError
+    from hookagent.events import AgentEnd as AgentEnd
+    from hookagent.events import AgentStart as AgentStart
+    from hookagent.events import Compaction as Compaction
+    from hookagent.events import ErrorEvent as ErrorEvent
     from hookagent.events import Event as Event
+    from hookagent.events import HookReport as HookReport
+    from hookagent.events import IterationStart as IterationStart
+    from hookagent.events import MessageDelta as MessageDelta
+    from hookagent.events import MessageEnd as MessageEnd
+    from hookagent.events import MessageReplaced as MessageReplaced
+    from hookagent.events import MessageStart as MessageStart
+    from hookagent.events import RequestSent as RequestSent
+    from hookagent.events import ResponseReceived as ResponseReceived
+    from hookagent.events import Retry as Retry
+    from hookagent.events import ToolEnd as ToolEnd
+    from hookagent.events import ToolProgress as ToolProgress
+    from hookagent.events import ToolStart as ToolStart
+    from hookagent.events import TurnEnd as TurnEnd
+    from hookagent.events import TurnStart as TurnStart
     from hookagent.frozen import freeze as freeze
     from hookagent.frozen import thaw as thaw
     from hookagent.host import PluginEntry as PluginEntry
@@ -79,7 +97,27 @@ _WHERE = {
         "RunError",
         "ToolDefinitionError",
     ],
-    "events": ["Event"],
+    "events": [
+        "AgentEnd",
+        "AgentStart",
+        "Compaction",
+        "ErrorEvent",
+        "Event",
+        "HookReport",
+        "IterationStart",
+        "MessageDelta",
+        "MessageEnd",
+        "MessageReplaced",
+        "MessageStart",
+        "RequestSent",
+        "ResponseReceived",
+        "Retry",
+        "ToolEnd",
+        "ToolProgress",
+        "ToolStart",
+        "TurnEnd",
+        "TurnStart",
+    ],
     "frozen": ["freeze", "thaw"],
     "host": ["PluginEntry"],
     "limits": ["Limits"],
