@@ -41,7 +41,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     {"discovery": ("discovery",), "tools": ("tools",)},
     {"host": ("around", "dispatch", "host", "validation"), "providers": ("providers",), "config": ("config",)},
     {"loop": ("loop",)},
-    {"box": ("agent", "assembly", "complete", "private_loop", "prompts", "queues", "running", "session_end", "sessions")},
+    {"box": ("agent", "assembly", "completion", "private_loop", "prompts", "queues", "running", "session_end", "sessions")},
     {"cli": ("cli", "__main__")},
 )
 # Beside the floors: the public test kit, which meets the core as a plugin author does.

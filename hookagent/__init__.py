@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from hookagent.abort import AbortedError as AbortedError
     from hookagent.abort import AbortSignal as AbortSignal
     from hookagent.agent import Agent as Agent
-    from hookagent.complete import complete as complete
-    from hookagent.complete import complete_sync as complete_sync
-    from hookagent.complete import complete_with_usage as complete_with_usage
+    from hookagent.completion import complete as complete
+    from hookagent.completion import complete_sync as complete_sync
+    from hookagent.completion import complete_with_usage as complete_with_usage
     from hookagent.errors import ConfigurationError as ConfigurationError
     from hookagent.errors import HookagentError as HookagentError
     from hookagent.errors import MessageOrderError as MessageOrderError
@@ -84,7 +84,7 @@ __version__ = "0.1.0"
 _WHERE = {
     "abort": ["AbortSignal", "Aborted", "AbortedError"],
     "agent": ["Agent"],
-    "complete": ["complete", "complete_sync", "complete_with_usage"],
+    "completion": ["complete", "complete_sync", "complete_with_usage"],
     "errors": [
         "ConfigurationError",
         "HookagentError",

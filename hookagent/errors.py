@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from hookagent.result import RunResult
+    from hookagent.usage import Usage
 
 ProviderErrorKind = Literal[
     "authentication",
@@ -32,6 +33,7 @@ ProviderErrorKind = Literal[
     "invalid_request",
     "not_found",
     "overloaded",
+    "quota",
     "rate_limit",
     "response",
     "server",
@@ -127,7 +129,7 @@ class ProviderError(HookagentError):
 
     Attributes: `kind` (a closed list, see `ProviderErrorKind`), `provider` (prefix), `status` (HTTP status
     or None), `retry_after` (seconds the server asked for, or None), `window` (tokens, when the server
-    named its real window).
+    named its real window), `usage` (what a reply that could not be used has cost all the same, or None).
     """
 
     def __init__(
@@ -139,12 +141,14 @@ class ProviderError(HookagentError):
         status: int | None = None,
         retry_after: float | None = None,
         window: int | None = None,
+        usage: Usage | None = None,
     ) -> None:
         self.kind: ProviderErrorKind = kind
         self.provider = provider
         self.status = status
         self.retry_after = retry_after
         self.window = window
+        self.usage = usage
         super().__init__(f"{provider}: {message}")
 
     @property

@@ -103,11 +103,14 @@ class Request:
     output_name: str = "output"
 
     def dropping_before(self, start: int) -> Request:
-        """Keep only the blocks from transcript index `start` on, and the protected ones. Whole blocks, always."""
-        start = max(0, min(start, len(self.blocks.transcript)))
-        kept = tuple(index for index in sorted(self.protected) if index < start)
-        replaced = {i: r for i, r in self.blocks.replaced.items() if i >= start or i in kept}
-        return replace(self, blocks=BlockView(self.blocks.transcript, start, kept, replaced))
+        """Keep only the blocks from transcript index `start` on, and what is protected or was kept by name before.
+
+        Whole blocks, always; what another plugin left out does not come back.
+        """
+        view = self.blocks
+        start = max(view.start, min(start, len(view.transcript)))
+        kept = tuple(sorted({*view.kept, *(index for index in self.protected if view.start <= index < start)}))
+        return replace(self, blocks=BlockView(view.transcript, start, kept, view.replaced))
 
     def with_summary(self, summary: str | None) -> Request:
         """Put a summary behind the first task; None takes it away."""
@@ -125,6 +128,11 @@ class Request:
         replaced = {**self.blocks.replaced, index: block.with_result_text(call_id, content)}
         view = self.blocks
         return replace(self, blocks=BlockView(view.transcript, view.start, view.kept, replaced))
+
+    def with_rounds(self, rounds: Mapping[int, ToolRound]) -> Request:
+        """Send these rounds instead of those at their transcript indexes; only results' texts may differ."""
+        view = self.blocks
+        return replace(self, blocks=BlockView(view.transcript, view.start, view.kept, {**view.replaced, **rounds}))
 
     def with_note(self, text: str) -> Request:
         """Add a passing note at the tail: sent with this request, user-role, not stored."""

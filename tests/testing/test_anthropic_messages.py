@@ -187,6 +187,8 @@ def test_a_paused_turn_goes_back_as_it_came() -> None:
 
     check_messages_request(body)
     paused["content"] = [call, result, {"type": "text", "text": "Found."}]
+    check_messages_request(body)
+    paused["content"] = [{"type": "text", "text": "Found."}]
     with pytest.raises(WireError, match="last-turn"):
         check_messages_request(body)
     paused["content"] = [result | {"tool_use_id": "s2"}, call]

@@ -183,8 +183,8 @@ def _check_last_turn(messages: Sequence[Mapping[str, Any]]) -> None:
     last = messages[-1]
     if last["role"] != "assistant":
         return
-    # A paused turn goes back as it came and ends in the server's own call, which the API then continues.
-    if isinstance(last["content"], str) or last["content"][-1]["type"] != "server_tool_use":
+    # A paused turn goes back as it came, whatever it ends in; it is known by the server's own call in it.
+    if isinstance(last["content"], str) or not any(part["type"] == "server_tool_use" for part in last["content"]):
         refuse("last-turn", len(messages) - 1, "the last message is the assistant's, so there is nothing to answer")
 
 

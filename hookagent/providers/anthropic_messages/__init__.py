@@ -1,0 +1,3 @@
+"""The wire form of the Anthropic Messages API."""
+
+WIRE = "anthropic-messages"

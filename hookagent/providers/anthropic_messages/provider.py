@@ -1,0 +1,138 @@
+"""The provider `anthropic`: Claude through the Messages API and Anthropic's own SDK."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from hookagent.errors import ProviderError
+from hookagent.messages import AssistantMessage
+from hookagent.providers import prices
+from hookagent.providers.anthropic_messages import WIRE
+from hookagent.providers.anthropic_messages.decode import MessageReader
+from hookagent.providers.anthropic_messages.encode import encode
+from hookagent.providers.base import Delta
+from hookagent.providers.call_ids import FreshIds
+from hookagent.providers.clients import CONNECT_SECONDS, READ_SECONDS, Key, ask_key, connection_pool, loop_client
+from hookagent.providers.decoding import priced
+from hookagent.providers.failures import masked, provider_error
+from hookagent.providers.routing import WAYS_ON
+from hookagent.providers.unstreamed import unreadable, unstreamed_body
+from hookagent.providers.wire.anthropic_messages import check_body
+from hookagent.providers.wire.request_rules import check_request
+from hookagent.requests import Request
+
+if TYPE_CHECKING:
+    import httpx2
+    from anthropic import AsyncAnthropic
+
+_CREATE_ARGUMENTS = frozenset(
+    {
+        "max_tokens", "messages", "model", "cache_control", "container", "inference_geo", "metadata", "output_config",
+        "service_tier", "stop_sequences", "system", "thinking", "tool_choice", "tools",
+    }
+)  # fmt: skip
+_AUTH_HEADERS = {"authorization", "x-api-key"}
+_ENVIRONMENT = (
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "ANTHROPIC_PROFILE",
+)
+
+
+class AnthropicProvider:
+    """Claude. `model` is a model's name without prefix; see `Provider` for the rest.
+
+    `api_key` is a key or a function that is asked before each request; without one, and without `base_url`, the
+    SDK's own ways hold (ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, its profiles, ANTHROPIC_BASE_URL). `http_client`
+    is an `httpx2.AsyncClient` of the caller's, who also closes it.
+    """
+
+    name = "anthropic"
+    wire: str | None = WIRE
+    notice = ""
+
+    def __init__(
+        self,
+        model: str,
+        api_key: Key | None = None,
+        base_url: str | None = None,
+        http_client: httpx2.AsyncClient | None = None,
+    ) -> None:
+        self.model = model
+        self._api_key = api_key
+        self._base_url = base_url
+        self._http_client = http_client
+
+    @property
+    def context_window(self) -> int | None:
+        """The model's window in tokens, or None where it is unknown."""
+        return prices.context_window(self.name, self.model)
+
+    async def stream(self, request: Request) -> AsyncIterator[Delta | AssistantMessage]:
+        """Send the request once; see `Provider.stream`."""
+        check_request(request)
+        body = encode(request, self.model)
+        headers = body.pop("extra_headers", None)
+        check_body(body, request)
+        known = {name: body[name] for name in body if name in _CREATE_ARGUMENTS}
+        # The SDK copies what it is given, and is quick only about plain dicts.
+        known["messages"] = [dict(message) for message in known["messages"]]
+        others = {name: body[name] for name in body if name not in _CREATE_ARGUMENTS}
+        key = await ask_key(self._api_key)
+        client = await self._client(key)
+        reader = MessageReader(FreshIds(request.blocks.transcript), self.model)
+        try:
+            events: Any = await client.messages.create(
+                **known, stream=True, extra_headers=headers, extra_body=others or None
+            )
+            async with events:
+                whole = await unstreamed_body(events, self.name, self.model)
+                if whole is not None:
+                    raise unreadable(whole, self.name)
+                async for event in events:
+                    delta = reader.read(event)
+                    if delta is not None:
+                        yield delta
+        except ProviderError:
+            raise
+        except Exception as error:
+            raise provider_error(
+                error,
+                self.name,
+                self.model,
+                key=key or client.api_key or client.auth_token,
+                key_name="" if self._api_key else "ANTHROPIC_API_KEY",
+                url=str(client.base_url),
+            ) from error
+        yield priced(reader.message())
+
+    async def _client(self, key: str | None) -> AsyncAnthropic:
+        import anthropic
+        import httpx2
+
+        if self._api_key is not None and key is None:
+            raise ProviderError("configuration", self.name, "what was given as api_key gave no key")
+        pool = self._http_client or await connection_pool(self.name, anthropic.DefaultAsyncHttpxClient)
+
+        def make() -> AsyncAnthropic:
+            return anthropic.AsyncAnthropic(
+                api_key=key,
+                base_url=self._base_url,
+                http_client=pool,
+                max_retries=0,
+                timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
+                open_telemetry={"traces": False},
+            )
+
+        environment = tuple(os.environ.get(name) for name in _ENVIRONMENT)
+        try:
+            client = loop_client((self.name, key, self._base_url, id(pool), environment), make)
+        except anthropic.AnthropicError as error:
+            raise ProviderError("configuration", self.name, f"no usable credentials: {masked(str(error))}") from error
+        if client.credentials is None and not _AUTH_HEADERS & {name.lower() for name in client.default_headers}:
+            raise ProviderError("configuration", self.name, f"ANTHROPIC_API_KEY is not set; {WAYS_ON}")
+        return client

@@ -1,0 +1,3 @@
+"""The wire form of the OpenAI Responses API."""
+
+WIRE = "openai-responses"
