@@ -1,0 +1,148 @@
+"""The two outputs of the command: standard output for the answer, standard error for everything else.
+
+Writing never raises: what the encoding does not have is replaced, and a reader that has gone is a quiet end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from typing import TextIO
+
+from hookagent.cli.escaping import one_line, paragraphs
+from hookagent.cli.masking import Masker
+
+_ERASE = "\r\x1b[K"
+_DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
+
+
+class Console:
+    """Where the command writes, from any thread.
+
+    `redraws` says that standard error is a terminal on which one line may be drawn again and again; `live` that both
+    outputs are terminals. `reader_gone` is set when nobody reads standard output any more, and `json_ended` when the
+    last line of `--json` is written.
+    """
+
+    def __init__(self, out: TextIO | None, err: TextIO | None, environment: Mapping[str, str]) -> None:
+        self._out, self._err = out, err
+        self._lock = threading.RLock()
+        self._out_terminal, err_terminal = _is_terminal(out), _is_terminal(err)
+        self._err_terminal = err_terminal
+        able = environment.get("TERM", "") != "dumb" and not environment.get("CI")
+        self.redraws = err_terminal and able
+        self.live = self._out_terminal and err_terminal
+        self._dim = self.redraws and not environment.get("NO_COLOR")
+        self._status = ""
+        self._mid_line = False
+        self.reader_gone = False
+        self.json_ended = False
+        self.mask = Masker(environment)
+
+    @classmethod
+    def of_process(cls) -> Console:
+        """The console of this process, as its streams and its environment are now."""
+        return cls(sys.stdout, sys.stderr, os.environ)
+
+    @property
+    def out_is_terminal(self) -> bool:
+        """Whether standard output is a terminal."""
+        return self._out_terminal
+
+    def write(self, text: str) -> None:
+        """Write to standard output as it is, at once. Raises `OSError` when there is no room for it."""
+        with self._lock:
+            self.erase_status()
+            if not text or self.reader_gone:
+                return
+            self._mid_line = self._out_terminal and not text.endswith("\n")
+            try:
+                _write(self._out, text)
+            except (BrokenPipeError, ValueError):
+                self.reader_gone = True
+                _to_nowhere(self._out)
+            except OSError:
+                _to_nowhere(self._out)
+                raise
+
+    def end_line(self) -> None:
+        """End the line that standard output is in the middle of, if it is a terminal."""
+        with self._lock:
+            if self._mid_line:
+                self.write("\n")
+
+    def say(self, text: str, *, whole: bool = False) -> None:
+        """Write one line to standard error: secrets masked, foreign characters escaped, long text cut.
+
+        `whole` keeps lines and length as they are (a traceback, a help page).
+        """
+        masked = self.mask(text)
+        line = paragraphs(masked) if whole else one_line(masked)
+        with self._lock:
+            self.erase_status()
+            self.end_line()
+            self._write_err(line + "\n")
+
+    def break_line(self) -> None:
+        """Begin a new line on a terminal: what stands in this one (an echoed ^C, a question) is not ours."""
+        if self._err_terminal:
+            self._write_err("\n")
+
+    def status(self, text: str) -> None:
+        """Draw the status line anew, where standard error is a terminal; elsewhere nothing."""
+        if not self.redraws:
+            return
+        with self._lock:
+            self.end_line()
+            line = one_line(self.mask(text), max(20, _columns(self._err) - 2))
+            self._status = line
+            self._write_err(_ERASE + (f"{_DIM}{line}{_PLAIN}" if self._dim else line))
+
+    def erase_status(self) -> None:
+        """Take the status line away, so that others may write."""
+        with self._lock:
+            if self._status:
+                self._status = ""
+                self._write_err(_ERASE)
+
+    def _write_err(self, text: str) -> None:
+        # With nobody to read it, there is nobody to tell either.
+        with contextlib.suppress(OSError, ValueError):
+            _write(self._err, text)
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None:
+        return
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+def _columns(stream: TextIO | None) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80 if stream is not None else 80
+    except (OSError, ValueError):
+        return 80
+
+
+def _to_nowhere(stream: TextIO | None) -> None:
+    """Let what is still buffered go nowhere: the interpreter flushes it at its end, and would complain."""
+    with contextlib.suppress(OSError, ValueError):
+        if stream is not None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
