@@ -11,8 +11,8 @@ FOLDER = ROOT / "docs" / "reference"
 NOTICE = "<!-- Made by `python -m checks.reference --write`; change the code, not this page. -->\n\n"
 
 _PAGES: Mapping[str, str] = {
-    "command.md": "command",
-    "configuration.md": "configuration",
+    "cli.md": "command",
+    "config.md": "configuration",
     "events.md": "events",
     "exit-codes.md": "exit_codes",
     "hooks.md": "hooks",

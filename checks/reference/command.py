@@ -1,4 +1,4 @@
-"""docs/reference/command.md: the help of every command, as the command prints it."""
+"""docs/reference/cli.md: the help of every command, as the command prints it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/reference/configuration.md: every key, from the pydantic models."""
+"""docs/reference/config.md: every key, from the pydantic models."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def linked(text: str) -> str:
 
     def link(found: re.Match[str]) -> str:
         topic = " ".join(found["topic"].split())
-        return f'([design, "{topic}"]({_DESIGN}#{anchor(topic)}))'
+        return f'([design, "{topic}"]({_DESIGN}#{anchor(topic.partition(",")[0])}))'
 
     return _TOPIC.sub(link, text)
 

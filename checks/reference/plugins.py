@@ -12,7 +12,7 @@ def page() -> str:
     head = (
         "# Plugins that come with hookagent\n\n"
         "Each is a project of its own under `plugins/`, written with nothing but the public hooks. Switch one on by\n"
-        "its name in the [`plugins:` list](configuration.md#plugins), with `-p NAME`, or in `Agent(plugins=[...])`.\n"
+        "its name in the [`plugins:` list](config.md#plugins), with `-p NAME`, or in `Agent(plugins=[...])`.\n"
     )
     return "\n".join([head, *(_section(one) for one in built_in_plugins())])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import inspect
 import types
 import typing
@@ -23,6 +24,15 @@ _MODULES = {
 }
 
 
+_VALUES = {
+    "hookimpl": (
+        "Marks a function as the implementation of the hook of its name. Bare, or with arguments: `specname=` (the\n"
+        "hook's name, where the function has another one), `tryfirst=True` and `trylast=True` (before or behind the\n"
+        "other plugins, whatever the list says), `optionalhook=True` (no error where this version knows no such hook)."
+    ),
+    "RULES": "The rules that the checkers of requests know: each id, and what it asks of a request.",
+}
+"""What is said of public values, which have no docstring of their own."""
 _EVENTS = typing.get_args(Event)
 
 
@@ -54,7 +64,7 @@ def _section(module: str, name: str, value: Any) -> str:
     if isinstance(value, type) and issubclass(value, BaseException):
         return "\n".join([heading, doc(value) + "\n"])
     if isinstance(value, type) and issubclass(value, BaseModel):
-        fields = "Its fields are the keys of [the configuration](configuration.md)."
+        fields = "Its fields are the keys of [the configuration](config.md)."
         return "\n".join([heading, doc(value) + "\n", fields + "\n"])
     if isinstance(value, type):
         return "\n".join([heading, *_class(name, value)])
@@ -68,11 +78,13 @@ def _other(name: str, value: Any) -> str:
     if isinstance(value, types.UnionType) or typing.get_origin(value) is not None:
         members = ", ".join(f"`{getattr(one, '__name__', one)}`" for one in typing.get_args(value))
         return f"One of: {members}."
-    text = doc(value) if type(value).__module__.startswith("hookagent") or "pluggy" in type(value).__module__ else ""
-    return text or f"A value of type `{type(value).__name__}`."
+    return _VALUES[name]
 
 
 def _class(name: str, value: type) -> Iterator[str]:
+    if issubclass(value, enum.Enum):
+        yield f"{doc(value)}\n\nOne of: {', '.join(f'`{name}.{member.name}`' for member in value)}.\n"
+        return
     if not typing.is_typeddict(value) and not getattr(value, "_is_protocol", False):
         yield code(f"class {signature(name, value)}".removesuffix(" -> None"))
     yield doc(value) + "\n"

@@ -4,6 +4,10 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
+from hookagent.config import ConfigError, load_config
+
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -25,6 +29,20 @@ def test_one_line_passes_the_tests_and_continuous_integration_finds_it() -> None
 
     assert pattern is not None
     assert [line for line in README.splitlines() if re.search(pattern[1], line)] == [command]
+
+
+def test_the_mistake_that_it_shows_is_reported_as_it_says(tmp_path: Path) -> None:
+    configuration = re.search(r"```yaml\n(.*?)```", README, re.DOTALL)
+    quoted = re.search(r"`(hookagent\.yaml:\d+:\d+: [^`]+)`", README)
+    assert configuration is not None
+    assert quoted is not None
+    mistaken = configuration[1].replace("max_iterations", "max_iteratons")
+    (tmp_path / "hookagent.yaml").write_text(mistaken, encoding="utf-8")
+
+    with pytest.raises(ConfigError) as caught:
+        load_config(working_directory=tmp_path, environment={})
+
+    assert str(caught.value) == " ".join(quoted[1].split())
 
 
 def test_the_extras_that_the_commands_name_exist() -> None:
