@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from hookagent.messages import ToolResult as ToolResult
     from hookagent.messages import UserMessage as UserMessage
     from hookagent.pending import PendingCall as PendingCall
+    from hookagent.providers.base import Delta as Delta
+    from hookagent.providers.base import Provider as Provider
     from hookagent.requests import BlockView as BlockView
     from hookagent.requests import Note as Note
     from hookagent.requests import Request as Request
@@ -124,6 +126,7 @@ _WHERE = {
     "markers": ["hookimpl"],
     "messages": ["AssistantMessage", "Image", "ProviderPart", "TextPart", "ToolCall", "ToolResult", "UserMessage"],
     "pending": ["PendingCall"],
+    "providers.base": ["Delta", "Provider"],
     "requests": ["BlockView", "Note", "Request"],
     "result": ["Outcome", "RunResult"],
     "session": ["Session"],

@@ -88,9 +88,9 @@ class Agent:
         self._limits = Limits.of(limits)
         self._model = model
         self._provider: Provider | None = None if isinstance(model, str) or model is None else model
-        self._tools = make_registry(tools)
         self._plugin_entries = tuple(plugins)
         self._load_plugins()
+        self._tools = make_registry(tools, self._hooks)
         self._listeners: list[Listener] = []
         self._run: Run | None = None
         self._new_session()
@@ -250,6 +250,7 @@ class Agent:
         self.steering.clear()
         self.follow_ups.clear()
         self._load_plugins()
+        register_plugin_tools(self._hooks, self._tools)
         self._new_session()
 
     async def close(self) -> None:
@@ -319,7 +320,6 @@ class Agent:
     def _load_plugins(self) -> None:
         self._plugins: tuple[LoadedPlugin, ...] = load_plugins(self._plugin_entries)
         self._hooks = hook_table(self._plugins)
-        register_plugin_tools(self._hooks, self._tools)
 
     async def _start(self, prompts: Sequence[UserMessage]) -> RunResult:
         if self._run is not None:

@@ -6,25 +6,43 @@ from collections.abc import Iterable
 from typing import Any
 
 from hookagent.dispatch import HookTable, Implementation
-from hookagent.errors import PluginLoadError
+from hookagent.errors import ConfigurationError, PluginLoadError, ToolDefinitionError
 from hookagent.tools.registry import ToolRegistry
 from hookagent.tools.tool import Tool
 
 
-def make_registry(tools: Iterable[Any]) -> ToolRegistry:
-    """The tool table of functions, `Tool` objects and names ("files", "shell", "module:function").
+def make_registry(tools: Iterable[Any], hooks: HookTable) -> ToolRegistry:
+    """The tool table of functions, `Tool` objects and names, and of what plugins register.
 
-    Raises `ConfigurationError` for a name that is not known, `ToolDefinitionError` for what cannot be a tool.
+    A name is a built-in set or tool, a plugin's tool, or "module:function". Raises `ConfigurationError` for a
+    name that is none of them, `ToolDefinitionError` for what cannot be a tool, `PluginLoadError` for a plugin that fails.
     """
     given: list[Any] = [tools] if isinstance(tools, str) else list(tools)
-    if any(isinstance(one, str) for one in given):
-        from hookagent.tools.builtin import resolve_tools
+    registry = ToolRegistry()
+    left: list[str] = []
+    for one in given:
+        if not isinstance(one, str):
+            registry.add(one)
+            continue
+        try:
+            _add_named(registry, one, {})
+        except ToolDefinitionError:
+            raise
+        except ConfigurationError:
+            left.append(one)  # a plugin may bring it
+    register_plugin_tools(hooks, registry)
+    of_plugins = {one.name: one for one in registry if registry.owner(one.name) is not None}
+    for name in left:
+        _add_named(registry, name, of_plugins)
+    return registry
 
-        made: list[Any] = []
-        for one in given:
-            made.extend(resolve_tools([one]) if isinstance(one, str) else [one])
-        given = made
-    return ToolRegistry(given)
+
+def _add_named(registry: ToolRegistry, name: str, of_plugins: dict[str, Tool]) -> None:
+    from hookagent.tools.builtin import resolve_tools
+
+    for made in resolve_tools([name], plugin_tools=of_plugins):
+        if registry.get(made.name) is not made:
+            registry.add(made)
 
 
 def register_plugin_tools(hooks: HookTable, registry: ToolRegistry) -> None:

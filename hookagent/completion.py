@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Output = TypeVar("Output", bound="BaseModel")
 _WHOLE = frozenset({"end", "stop_sequence"})
+_CUT = frozenset({"length", "refusal", "filtered", "too_long", "pause"})
 
 
 class Completion(NamedTuple):
@@ -57,7 +58,9 @@ async def complete_with_usage(
             reply = item
     if reply is None:
         raise ProviderError("incomplete", provider.name, "the reply ended before it was whole")
-    if reply.stop_reason not in _WHOLE and (output is not None or not reply.text.strip()):
+    if reply.stop_reason in _CUT or (
+        reply.stop_reason not in _WHOLE and (output is not None or not reply.text.strip())
+    ):
         raise _unfinished(provider, reply)
     value: Any = reply.text if output is None else _validated(output, reply, provider)
     return Completion(value, reply.usage, reply)

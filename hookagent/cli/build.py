@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookagent import discovery
@@ -16,12 +18,12 @@ if TYPE_CHECKING:
     from hookagent.agent import Agent
     from hookagent.config import Config, ConfigProblem, LoadedConfig, Positions
     from hookagent.host import PluginEntry
-    from hookagent.tools.tool import Tool
 
 APPROVAL = "human-approval"
 DEFAULT_PLUGINS = ("tool-logging", "context-window", APPROVAL)
 """What a command without a `plugins:` list enables, as far as it is installed (design, "Plugins")."""
 DEFAULT_TOOLS = ("files",)
+_NAME_OF_A_PLUGINS_TOOL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What a command gives the model that names no tools; writing needs an approval then."""
 
 
@@ -47,14 +49,14 @@ def build_agent(loaded: LoadedConfig, choices: Choices) -> Agent:
     config = loaded.config
     reach_working_directory(config, choices.tools)
     problems: list[ConfigProblem] = []
-    tools = _tools(loaded, choices, problems)
+    names, unknown = _tools(loaded, choices, problems)
     entries = _plugin_entries(loaded, choices, problems)
     model = _model(loaded, choices, problems)
     if problems:
-        raise ConfigError(problems)
+        raise ConfigError([*([] if _brings_tools(entries) else unknown.values()), *problems])
     settings = config.model_settings.model_dump(by_alias=True)
-    return Agent(
-        tools=tools,
+    make = partial(
+        Agent,
         system_prompt=config.system_prompt or "",
         model=model,
         plugins=entries,
@@ -63,6 +65,12 @@ def build_agent(loaded: LoadedConfig, choices: Choices) -> Agent:
         tool_execution=config.tool_execution,
         tool_result_limit=config.tool_result_limit,
     )
+    try:
+        return make(tools=names)
+    except ConfigurationError:
+        if not unknown:
+            raise
+        raise ConfigError(list(unknown.values())) from None
 
 
 def refuse_unguarded(agent: Agent, loaded: LoadedConfig) -> None:
@@ -142,6 +150,17 @@ def _plugin_entries(loaded: LoadedConfig, choices: Choices, problems: list[Confi
     return made
 
 
+def _brings_tools(entries: Sequence[PluginEntry]) -> bool:
+    """Whether one of the plugins, as far as they can be imported, may register a tool that is not known yet."""
+    for entry in entries:
+        try:
+            if "." in entry.use or hasattr(discovery.find(entry.use).load(), "register_tools"):
+                return True
+        except PluginLoadError:
+            continue
+    return False
+
+
 def _with_rules(
     options: dict[str, Any], rules: dict[str, tuple[str, ...]], index: int, positions: Positions
 ) -> dict[str, Any]:
@@ -186,24 +205,28 @@ def _option_problems(loaded: LoadedConfig, index: int, entry: PluginEntry) -> It
                 yield from problems_from(error, loaded.positions, entry.use, model, dict(entry.options or {}))
 
 
-def _tools(loaded: LoadedConfig, choices: Choices, problems: list[ConfigProblem]) -> list[Tool]:
+def _tools(
+    loaded: LoadedConfig, choices: Choices, problems: list[ConfigProblem]
+) -> tuple[list[str], dict[str, ConfigProblem]]:
+    """The names of the tools, and those that only a plugin can still make good, each with its problem if none does."""
     from hookagent.tools.builtin import resolve_tools
 
     configured = list(loaded.config.tools)
     if not configured and not choices.tools and "tools" not in loaded.config.model_fields_set:
         configured = list(DEFAULT_TOOLS)
-    names = [(name, loaded.positions.value(("tools", index))) for index, name in enumerate(configured)]
-    for name, place in names:
+    places = [(name, str(loaded.positions.value(("tools", index)))) for index, name in enumerate(configured)]
+    places += [(name, f"-t {one_line(name, 60)}".rstrip()) for name in choices.tools]
+    unknown: dict[str, ConfigProblem] = {}
+    for name, place in places:
         try:
             resolve_tools([name])
         except ConfigurationError as error:
-            problems.append(_problem(str(place) if str(place) != "default" else "", str(error)))
-    for name in choices.tools:
-        try:
-            resolve_tools([name])
-        except ConfigurationError as error:
-            problems.append(_problem(f"-t {one_line(name, 60)}".rstrip(), str(error)))
-    return [] if problems else resolve_tools([*configured, *choices.tools])
+            problem = _problem(place if place != "default" else "", str(error))
+            if _NAME_OF_A_PLUGINS_TOOL.fullmatch(name):
+                unknown[name] = problem
+            else:
+                problems.append(problem)
+    return [name for name, _ in places], unknown
 
 
 def _model(loaded: LoadedConfig, choices: Choices, problems: list[ConfigProblem]) -> Any:
