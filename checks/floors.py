@@ -37,11 +37,26 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
             "verdicts",
         )
     },
-    {"contract": ("contract", "hookspecs", "markers"), "run": ("abort", "clock", "emitter", "session", "supervise", "watch")},
+    {
+        "contract": ("contract", "hookspecs", "markers"),
+        "run": ("abort", "clock", "emitter", "session", "supervise", "watch"),
+    },
     {"discovery": ("discovery",), "tools": ("tools",)},
     {"host": ("around", "dispatch", "host", "validation"), "providers": ("providers",), "config": ("config",)},
     {"loop": ("loop",)},
-    {"box": ("agent", "assembly", "completion", "private_loop", "prompts", "queues", "running", "session_end", "sessions")},
+    {
+        "box": (
+            "agent",
+            "assembly",
+            "completion",
+            "private_loop",
+            "prompts",
+            "queues",
+            "running",
+            "session_end",
+            "sessions",
+        )
+    },
     {"cli": ("cli", "__main__")},
 )
 # Beside the floors: the public test kit, which meets the core as a plugin author does.

@@ -15,7 +15,8 @@ def make_registry(tools: Iterable[Any], hooks: HookTable) -> ToolRegistry:
     """The tool table of functions, `Tool` objects and names, and of what plugins register.
 
     A name is a built-in set or tool, a plugin's tool, or "module:function". Raises `ConfigurationError` for a
-    name that is none of them, `ToolDefinitionError` for what cannot be a tool, `PluginLoadError` for a plugin that fails.
+    name that is none of them, `ToolDefinitionError` for what cannot be a tool, `PluginLoadError` for a plugin that
+    fails.
     """
     given: list[Any] = [tools] if isinstance(tools, str) else list(tools)
     registry = ToolRegistry()

@@ -118,7 +118,8 @@ def test_hooks_fire_in_order(scenario: str, mode: Any) -> None:
 @pytest.mark.parametrize("mode", ["parallel", "sequential"])
 def test_at_the_iteration_limit_every_round_is_closed_and_on_complete_fires(mode: Any) -> None:
     recorder = Recorder()
-    agent = make_agent([calls("quick"), calls("quick"), ANSWER], recorder, tool_execution=mode, limits={"max_iterations": 2})
+    script = [calls("quick"), calls("quick"), ANSWER]
+    agent = make_agent(script, recorder, tool_execution=mode, limits={"max_iterations": 2})
     result = agent.run_sync("go")
     one_round = hooks(MODEL, "before_tools", "before_each_tool", RUN, "after_tools")
     assert recorder.names == hooks(START, one_round, one_round, "on_complete")

@@ -41,7 +41,8 @@ def test_results_stand_in_call_order_however_they_come() -> None:
 
 def test_a_message_while_a_round_is_open_is_held_behind_its_last_result() -> None:
     grown = Transcript().with_user(UserMessage("go")).with_reply(reply("a", "b"))
-    grown = grown.with_user(UserMessage("first")).with_result(ToolResult("x", call_id="b")).with_user(UserMessage("second"))
+    grown = grown.with_user(UserMessage("first")).with_result(ToolResult("x", call_id="b"))
+    grown = grown.with_user(UserMessage("second"))
     assert [one.text for one in grown.held] == ["first", "second"]
     grown = grown.with_result(ToolResult("x", call_id="a"))
     assert flat(grown) == ["U:go", "A:a,b", "R:a", "R:b", "U:first", "U:second"]
@@ -57,9 +58,11 @@ def test_a_message_while_a_round_is_open_is_held_behind_its_last_result() -> Non
         (lambda t: t.with_reply(reply("a", "a")), "all different"),
         (lambda t: t.with_reply(reply("")), "all different"),
         (
-            lambda t: t.with_reply(reply("a", "b"))
-            .with_result(ToolResult("x", call_id="a"))
-            .with_result(ToolResult("y", call_id="a")),
+            lambda t: (
+                t.with_reply(reply("a", "b"))
+                .with_result(ToolResult("x", call_id="a"))
+                .with_result(ToolResult("y", call_id="a"))
+            ),
             "already has its result",
         ),
         (lambda t: Transcript([ToolRound(reply("a"), (None,))]), "closed blocks"),
@@ -72,7 +75,8 @@ def test_what_would_break_the_order_is_refused(grow, says: str) -> None:  # type
 
 
 Step = tuple[str, int]
-steps = st.lists(st.tuples(st.sampled_from(["user", "reply", "calls", "result", "back"]), st.integers(0, 9)), max_size=40)
+kinds = st.sampled_from(["user", "reply", "calls", "result", "back"])
+steps = st.lists(st.tuples(kinds, st.integers(0, 9)), max_size=40)
 
 
 @given(steps)

@@ -119,7 +119,7 @@ HARD_PATHS: dict[str, tuple[list[Any], dict[str, Any]]] = {
         {},
     ),
     "duplicate ids": (
-        [Reply(calls=[Call("look", {"q": "a"}, id="same_id"), Call("look", {"q": "b"}, id="same_id")]), Reply(text="end")],
+        [Reply(calls=[Call("look", {"q": q}, id="same_id") for q in "ab"]), Reply(text="end")],
         {},
     ),
 }
@@ -144,7 +144,14 @@ def test_the_next_request_is_always_accepted(wire: MakeProvider, path: str, mode
 
 @pytest.mark.parametrize(
     "fault",
-    [Fault(status=400), Fault(status=401), Fault(status=500), Fault(kind="cut"), Fault(kind="drop"), Fault(kind="error_event")],
+    [
+        Fault(status=400),
+        Fault(status=401),
+        Fault(status=500),
+        Fault(kind="cut"),
+        Fault(kind="drop"),
+        Fault(kind="error_event"),
+    ],
     ids=lambda fault: f"{fault.kind}-{fault.status}",
 )
 def test_after_a_failed_model_call_the_session_goes_on(wire: MakeProvider, fault: Fault) -> None:
