@@ -18,7 +18,7 @@ from hookagent.contract import WrongReturnError, read_return
 from hookagent.dispatch import SLOW_SECONDS, Dispatcher, Implementation, OverranError
 from hookagent.errors import MisuseError, PluginError, RequestRefusedError
 from hookagent.requests import BlockView, Note, Request
-from hookagent.supervise import contained
+from hookagent.supervise import contained, outcome_of
 from hookagent.watch import Deadline
 
 
@@ -46,7 +46,7 @@ async def around_model(
     innermost: Callable[[Request], Awaitable[Any]],
 ) -> Any:
     """Call `wrap_model_call` implementations around `innermost(request)`; the first is the outermost."""
-    chain = _Chain(dispatcher)
+    chain = _Chain(dispatcher, implementations[0])
 
     async def layer(index: int, current: Request) -> Any:
         if index == len(implementations):
@@ -71,7 +71,7 @@ async def around_tool(
     innermost: Callable[[], Awaitable[Any]],
 ) -> Any:
     """Call `wrap_tool_call` implementations around `innermost()`; the first is the outermost."""
-    chain = _Chain(dispatcher)
+    chain = _Chain(dispatcher, implementations[0])
 
     async def layer(index: int) -> Any:
         if index == len(implementations):
@@ -90,13 +90,15 @@ class _Chain:
         "_given_up",
         "_inner",
         "_interrupt",
+        "_outermost",
         "_over",
         "_supervisor",
         "_unreported",
         "_watched",
     )
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: Dispatcher, outermost: Implementation) -> None:
+        self._outermost = outermost
         self._dispatcher = dispatcher
         self._supervisor = dispatcher.supervisor
         self._inner: set[asyncio.Task[Any]] = set()
@@ -128,7 +130,7 @@ class _Chain:
             task.cancel()
             return Aborted(supervisor.abort.reason)
         self._inner.discard(task)
-        outcome = task.result()
+        outcome = outcome_of(task)
         if outcome.error is not None:
             if isinstance(outcome.error, KeyboardInterrupt):
                 self._interrupt = outcome.error
@@ -170,7 +172,7 @@ class _Chain:
                 deadline.pause()
             try:
                 result = await call_next(*arguments, **named)
-            except Exception as error:
+            except BaseException as error:
                 from_below.append(error)
                 raise
             finally:
@@ -248,12 +250,18 @@ class _Chain:
             raise self._failure
         if not task.done():
             return Aborted(supervisor.abort.reason)
-        outcome = task.result()
+        outcome = outcome_of(task)
         if outcome.error is None:
             return outcome.value
-        if supervisor.abort.aborted and isinstance(outcome.error, asyncio.CancelledError):
+        if not isinstance(outcome.error, asyncio.CancelledError):
+            raise outcome.error
+        if supervisor.abort.aborted:
             return Aborted(supervisor.abort.reason)
-        raise outcome.error
+        # Nobody else knows of this task: a hook cancelled it, and the outermost let it out.
+        failure = self._dispatcher.failure(self._outermost, outcome.error)
+        self._dispatcher.failed.add(failure.plugin)
+        self._dispatcher.report(self._outermost, "failed", failure.what, 0.0)
+        raise failure from outcome.error
 
 
 def _check(implementation: Implementation, value: Any) -> None:

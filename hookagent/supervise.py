@@ -37,6 +37,11 @@ async def contained(coroutine: Coroutine[Any, Any, Any]) -> Contained:
         return Contained(None, error)
 
 
+def outcome_of(task: asyncio.Task[Contained]) -> Contained:
+    """How the coroutine of a done task ended; one that cancelled its own task and returned was not contained."""
+    return Contained(None, asyncio.CancelledError()) if task.cancelled() else task.result()
+
+
 class Supervisor:
     """Waits for others' code on behalf of one run. Belongs to the run's event loop, but for `interrupt_soon`."""
 
@@ -154,7 +159,7 @@ class Supervisor:
             task.cancel()
             raise
         if ended == "done":
-            return "done", task.result()
+            return "done", outcome_of(task)
         await self.cancel(task)
         return ended, None
 

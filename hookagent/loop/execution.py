@@ -13,7 +13,7 @@ from hookagent.loop.calls import CallState
 from hookagent.loop.results import ABANDONED, INTERRUPTING, clean_result, graver, settle, store_result
 from hookagent.loop.run import Run
 from hookagent.messages import ToolResult
-from hookagent.supervise import Contained, contained
+from hookagent.supervise import Contained, contained, outcome_of
 from hookagent.tools.context import ToolContext, calling
 from hookagent.tools.execute import Execution, execute
 
@@ -71,7 +71,7 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
             state, context = running.pop(task)
             context.finish()
             try:
-                await settle(run, state, task.result())
+                await settle(run, state, outcome_of(task))
             except INTERRUPTING as error:
                 failure = graver(failure, error)
     for task in running:
@@ -173,7 +173,7 @@ async def _innermost(run: Run, state: CallState, context: ToolContext) -> Execut
         await supervisor.cancel(task)
         raise
     if ended == "done":
-        outcome = task.result()
+        outcome = outcome_of(task)
         if outcome.error is not None:
             raise outcome.error
         execution: Execution = outcome.value

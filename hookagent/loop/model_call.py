@@ -115,7 +115,13 @@ async def _around(run: Run, provider: Provider, request: Request) -> AssistantMe
     """Ask through the `wrap_model_call` hooks, in a task of their own."""
 
     async def innermost(current: Request) -> AssistantMessage | Aborted:
-        return await _stream(run, provider, current)
+        task = asyncio.current_task()
+        try:
+            return await _stream(run, provider, current)
+        except asyncio.CancelledError as cancelled:
+            if task is not None and task.cancelling():
+                raise
+            raise _cancelled_within(provider) from cancelled
 
     reply: AssistantMessage | Aborted = await around_model(run.dispatch, run.hooks.wrap_model_call, request, innermost)
     return reply
@@ -136,10 +142,14 @@ async def _inline(run: Run, provider: Provider, request: Request) -> AssistantMe
             return Aborted(supervisor.abort.reason)
         if task.cancelling() > cancels:
             raise
-        # Nobody cancelled the run: what the provider waited for was cancelled behind its back.
-        raise ProviderError("connection", provider.name, "the model call was cancelled from within") from cancelled
+        raise _cancelled_within(provider) from cancelled
     finally:
         supervisor.inline_task = None
+
+
+def _cancelled_within(provider: Provider) -> ProviderError:
+    """Nobody cancelled the call: what the provider waited for was cancelled behind its back."""
+    return ProviderError("connection", provider.name, "the model call was cancelled from within")
 
 
 async def _stream(run: Run, provider: Provider, request: Request) -> AssistantMessage | Aborted:

@@ -85,7 +85,6 @@ class Run:
         "session",
         "state",
         "supervisor",
-        "telling",
         "tool_calls",
         "tool_execution",
         "unanswered",
@@ -129,7 +128,6 @@ class Run:
         self.grants: dict[str, int] = {}
         self.failure: BaseException | None = None
         self.interrupt: BaseException | None = None
-        self.telling: set[str] = set()
         self.unread: list[UserMessage] = []
         emitter.hook = self._on_event if hooks.on_event else None
         emitter.on_fault = self.errors.append
@@ -158,18 +156,14 @@ class Run:
     def _on_event(self, event: Event) -> None:
         for implementation in self.hooks.on_event:
             plugin = implementation.plugin
-            # What is said while a plugin is told something is about its own listening: it would never end.
-            if plugin in self.dispatch.failed or plugin in self.telling:
+            if plugin in self.dispatch.failed or _about_listening(event, plugin):
                 continue
-            self.telling.add(plugin)
             try:
                 self.dispatch.plain(implementation, event)
             except (PluginError, KeyboardInterrupt) as failure:
                 # The run hears of it at its next step: raising here could leave a round open.
                 if self.failure is None:
                     self.failure = failure
-            finally:
-                self.telling.discard(plugin)
 
     def _report(self, implementation: Implementation, outcome: str, detail: str, seconds: float) -> None:
         plugin = implementation.plugin
@@ -180,3 +174,10 @@ class Run:
             text = f"plugin '{plugin}': hook '{implementation.hook}' {detail}"
             if text not in self.errors:
                 self.errors.append(text)
+
+
+def _about_listening(event: Event, plugin: str) -> bool:
+    """Whether an event says how the plugin's own `on_event` went: told of that, it would never hear the end of it."""
+    if type(event) is HookReport:
+        return event.hook == "on_event" and event.plugin == plugin
+    return type(event) is ErrorEvent and event.kind == "plugin" and event.source == plugin

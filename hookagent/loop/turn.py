@@ -139,7 +139,7 @@ async def _after_llm(run: Run, request: Request, reply: AssistantMessage) -> tup
     for implementation in run.hooks.after_llm:
         try:
             returned = await run.dispatch.one(implementation, request, reply)
-        except PluginError:
+        except (PluginError, KeyboardInterrupt):
             _store_reply(run, reply)  # the value from before stays; what it calls is closed as not run
             raise
         if returned is None:
