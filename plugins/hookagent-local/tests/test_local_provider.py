@@ -109,11 +109,13 @@ def test_without_tools_it_says_that_it_can_do_nothing(folder: Path, others: Mapp
     assert "it was offered none" in reply.text
 
 
-def test_the_one_shot_call_gets_the_honest_text_and_no_structured_answer() -> None:
+def test_the_one_shot_call_is_refused_and_gets_no_structured_answer() -> None:
     class Lesson(BaseModel):
         text: str
 
-    assert "it was offered none" in complete_sync("What did we learn?", model=LocalProvider())
+    with pytest.raises(ProviderError, match="no tool fits the request") as refused:
+        complete_sync("What did we learn?", model=LocalProvider())
+    assert refused.value.kind == "filtered"
     with pytest.raises(ProviderError, match="output schema") as caught:
         complete_sync("What did we learn?", model=LocalProvider(), output=Lesson)
     assert caught.value.kind == "unsupported_setting"
