@@ -37,7 +37,6 @@ async def resolve(run: Run, states: Sequence[CallState]) -> End | None:
         ]
         for answer in returned.per_call.values():
             if isinstance(answer, Stop):
-                run.unanswered = run.unanswered or answer.reason
                 return End("refused", f"'{plugin}' stopped the run: {answer.reason}")
         if edited:
             end = await ask_again(run, edited)

@@ -38,44 +38,46 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
             wake.set_result(None)
 
     give_up_at: float | None = None
-    while waiting or running:
-        if give_up_at is None and (run.aborted or failure is not None):
-            left = supervisor.grace_left if run.aborted else supervisor.grace_seconds
-            give_up_at = supervisor.clock.monotonic() + left
-            for task, (state, _) in running.items():
-                _ask_to_stop(run, task, state)
-        if give_up_at is None:
-            while waiting and _may_start(run, waiting[0], running):
-                state = waiting.popleft()
-                context = _context(run, state)
-                state.started = True
-                run.emit(ToolStart, state.call)
-                task = supervisor.loop.create_task(contained(_call(run, state, context)))
-                running[task] = (state, context)
-                task.add_done_callback(ended)
-        elif not running:
-            break
-        if not finished:
-            wake = supervisor.loop.create_future()
-            limit = None if give_up_at is None else max(0.0, give_up_at - supervisor.clock.monotonic())
-            try:
-                overran = await supervisor.asleep(wake, limit=limit, heed_abort=give_up_at is None)
-            except asyncio.CancelledError as cancelled:
-                failure = graver(failure, cancelled)
-                supervisor.abort.set("cancelled")
-                continue
-            if overran and not finished:
+    try:
+        while waiting or running:
+            if give_up_at is None and (run.aborted or failure is not None):
+                left = supervisor.grace_left if run.aborted else supervisor.grace_seconds
+                give_up_at = supervisor.clock.monotonic() + left
+                for task, (state, _) in running.items():
+                    _ask_to_stop(run, task, state)
+            if give_up_at is None:
+                while waiting and _may_start(run, waiting[0], running):
+                    state = waiting.popleft()
+                    context = _context(run, state)
+                    state.started = True
+                    run.emit(ToolStart, state.call)
+                    task = supervisor.loop.create_task(contained(_call(run, state, context)))
+                    running[task] = (state, context)
+                    task.add_done_callback(ended)
+            elif not running:
                 break
-        while finished:
-            task = finished.popleft()
-            state, context = running.pop(task)
-            context.finish()
-            try:
-                await settle(run, state, outcome_of(task))
-            except INTERRUPTING as error:
-                failure = graver(failure, error)
-    for task in running:
-        task.cancel()
+            if not finished:
+                wake = supervisor.loop.create_future()
+                limit = None if give_up_at is None else max(0.0, give_up_at - supervisor.clock.monotonic())
+                try:
+                    overran = await supervisor.asleep(wake, limit=limit, heed_abort=give_up_at is None)
+                except asyncio.CancelledError as cancelled:
+                    failure = graver(failure, cancelled)
+                    supervisor.abort.set("cancelled")
+                    continue
+                if overran and not finished:
+                    break
+            while finished:
+                task = finished.popleft()
+                state, context = running.pop(task)
+                context.finish()
+                try:
+                    await settle(run, state, outcome_of(task))
+                except INTERRUPTING as error:
+                    failure = graver(failure, error)
+    finally:  # also where somebody who listens raised what nobody may: what was started must hear of the end
+        for task in running:
+            task.cancel()
     for state, context in running.values():
         context.finish()
         try:

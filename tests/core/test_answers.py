@@ -274,3 +274,17 @@ def test_a_stop_from_after_user_input_leaves_a_waiting_round_open() -> None:
     assert result.status == "stopped"
     assert [one.text for one in result.not_stored] == ["next"]
     assert agent.session.transcript.open_round is not None
+
+
+def test_a_gate_that_amended_is_asked_again_when_a_person_changed_what_it_chose() -> None:
+    seen: list[int] = []
+
+    def each(tool_call: Any) -> Any:
+        number = tool_call.arguments.get("n", 0)
+        seen.append(number)
+        return Amend({"n": 7}) if number == 0 else Deny("only seven") if number != 7 else None
+
+    plugins = [asks(), made("seven", before_each_tool=each), answers("person", [], c1=Amend({"n": 3}))]
+    result = make_agent([calls("ok"), ANSWER], *plugins).run_sync("go")
+    assert seen == [0, 3]
+    assert outcome(result) == EXPECTED["deny"]

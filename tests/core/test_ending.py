@@ -63,6 +63,8 @@ def test_a_cancelled_run_is_closed_and_the_cancellation_is_raised(place: str) ->
     async def main() -> None:
         with pytest.raises(asyncio.CancelledError):
             await agent.run("go")
+        await asyncio.sleep(0)
+        assert ended
 
     asyncio.run(main())
     said = words(agent.session.transcript)
@@ -75,7 +77,6 @@ def test_a_cancelled_run_is_closed_and_the_cancellation_is_raised(place: str) ->
     assert said[2:] == expected[place] or (place == "after" and said[2:] == ["R c1 ok", "R c2 interrupted"])
     assert agent.session.transcript.open_round is None
     assert recorder.names.count("on_complete") == 1
-    assert ended
     assert not agent.running
 
 
@@ -113,6 +114,71 @@ def test_a_hook_that_outlasts_the_grace_time_after_an_abort_is_named_and_changes
     assert [one.plugin for one in agent.session.trace if isinstance(one, HookReport) and one.outcome == "overran"] == [
         "hangs"
     ]
+
+
+def test_a_running_sibling_with_a_time_limit_hears_that_the_run_failed() -> None:
+    log: list[str] = []
+
+    @tool(time_limit=30.0)
+    async def slow() -> str:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            log.append("stopped")
+        return "never"
+
+    def fails(tool_call: Any) -> None:
+        if tool_call.name == "quick":
+            raise ValueError("no")
+
+    agent = make_agent([calls("quick", "slow")], made("fails", after_each_tool=fails), tools=[quick, slow])
+
+    async def main() -> None:
+        with pytest.raises(PluginError):
+            await agent.run("go")
+        assert log == ["stopped"]
+
+    asyncio.run(main())
+    assert words(agent.session.transcript)[2:] == ["R c1 ok", "R c2 interrupted"]
+
+
+def test_a_call_that_was_started_when_an_interrupt_came_may_have_run() -> None:
+    def listen(event: Any) -> None:
+        if event.type == "tool_start":
+            raise KeyboardInterrupt
+
+    agent = make_agent([calls("quick", "quick")])
+    agent.subscribe(listen)
+
+    async def main() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            await agent.run("go")
+
+    asyncio.run(main())
+    assert words(agent.session.transcript)[2:] == ["R c1 interrupted", "R c2 not_run"]
+
+
+def test_a_plugin_that_failed_is_not_asked_again_in_that_run() -> None:
+    called: list[str] = []
+
+    def fails() -> None:
+        called.append("after")
+        raise KeyboardInterrupt
+
+    plugin = made("fails", after_each_tool=fails, on_error=lambda: called.append("on_error"))
+    agent = make_agent([calls("quick", "quick")], plugin)
+
+    async def main() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            await agent.run("go")
+
+    asyncio.run(main())
+    assert called == ["after"]
+    called.clear()
+    plugin = made("fails", before_llm=lambda: 1 / 0, on_error=lambda: called.append("on_error"))
+    with pytest.raises(PluginError):
+        make_agent([ANSWER], plugin).run_sync("go")
+    assert called == []
 
 
 # ---- what a person said is stored, or reported ----

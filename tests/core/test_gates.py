@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hookagent import Amend, Approve, Deny, PluginError, Stop, Suspend
 from hookagent.transcript import ToolRound
+from hookagent.verdicts import stricter
 from tests.core.plugin_making import made
 from tests.core.scripts import calls, make_agent, words
 from tests.core.verdict_tables import (
@@ -263,3 +264,28 @@ def test_an_amendment_is_frozen_through_and_through_whoever_made_it() -> None:
     make_agent([calls("many", n=[3]), ANSWER], *plugins, tools=[many]).run_sync("go")
     with pytest.raises(TypeError, match="frozen"):
         seen[-1].append(9)
+
+
+def test_a_suspension_that_was_dropped_does_not_come_back_when_the_arguments_are_repaired() -> None:
+    """The gate is asked once more with what will run; what it said of what could not run is void."""
+    asked: list[Any] = []
+
+    def of_broken(tool_call: Any) -> Any:
+        return SUSPEND if tool_call.arguments["n"] == "many" else None
+
+    plugins = [
+        made("careful", before_each_tool=of_broken),
+        made("repairs", before_each_tool=lambda tool_call: Amend({"n": 7})),
+        made("person", resolve_suspended=lambda pending: asked.append(pending)),
+    ]
+    result = make_agent([calls("ok", n="many"), ANSWER], *plugins).run_sync("go")
+    assert outcome(result) == EXPECTED["amend"]
+    assert asked == []
+
+
+def test_of_two_equally_strict_verdicts_the_first_holds_but_an_unanswered_denial_before_another() -> None:
+    first, second, unanswered = Deny("first"), Deny("second"), Deny("nobody", unanswered=True)
+    assert stricter(first, second) is first
+    assert stricter(first, unanswered) is unanswered
+    assert stricter(unanswered, first) is unanswered
+    assert stricter(Stop("x"), unanswered) == Stop("x")

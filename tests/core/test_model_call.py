@@ -41,7 +41,7 @@ def test_a_request_that_no_hook_may_make_is_not_sent_and_named(change: str, hook
         if change == "system":
             return replace(request, system="")
         if change == "protected":
-            return replace(replace(request, protected=()).dropping_before(3), protected=())
+            return replace(request, protected=()).dropping_before(2)
         if change == "kind":
             return replace(request, blocks=list(request.blocks))
         return replace(request, blocks=BlockView(Transcript(list(request.blocks))))

@@ -116,12 +116,16 @@ def test_an_attribute_that_cannot_be_read_is_said_and_a_property_is_not_read_at_
     with pytest.raises(PluginLoadError, match="plugin 'tested': its attribute 'trap' cannot be read: RuntimeError"):
         Agent(plugins=[trapped])
 
+    reads: list[str] = []
+
     def read(self: Any) -> Any:
+        reads.append("read")
         raise RuntimeError("read")
 
     quiet = plugin_with(before_llm=hook(lambda self: None), a=property(read), b=functools.cached_property(read))
     quiet.__class__.b.__set_name__(quiet.__class__, "b")
     assert [one.name for one in Agent(plugins=[quiet]).plugins] == ["tested"]
+    assert reads == []
 
 
 def test_an_optional_hook_that_is_not_there_yet_is_accepted() -> None:
