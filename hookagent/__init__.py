@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from hookagent.events import MessageReplaced as MessageReplaced
     from hookagent.events import MessageStart as MessageStart
     from hookagent.events import RequestSent as RequestSent
+    from hookagent.events import ResolveEnd as ResolveEnd
+    from hookagent.events import ResolveStart as ResolveStart
     from hookagent.events import ResponseReceived as ResponseReceived
     from hookagent.events import Retry as Retry
     from hookagent.events import ToolEnd as ToolEnd
@@ -113,6 +115,8 @@ _WHERE = {
         "MessageStart",
         "RequestSent",
         "ResponseReceived",
+        "ResolveEnd",
+        "ResolveStart",
         "Retry",
         "ToolEnd",
         "ToolProgress",

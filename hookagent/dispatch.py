@@ -154,7 +154,9 @@ class Dispatcher:
             return None
         if returned is not None:
             self.report(implementation, "returned", type(value).__name__, seconds)
-        if seconds > SLOW_SECONDS and (returned is None or not implementation.is_async):
+        # Without a time limit it may take as long as it likes: somebody is being asked.
+        hurried = implementation.time_limit is not None
+        if seconds > SLOW_SECONDS and hurried and (returned is None or not implementation.is_async):
             self.report(implementation, "slow", self.slowness(implementation, seconds), seconds)
         return returned
 

@@ -75,10 +75,12 @@ class Emitter:
         for listener in self._listeners:
             try:
                 listener(event)
-            except Exception as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 self._fault(listener, error)
 
-    def _fault(self, listener: Listener, error: Exception) -> None:
+    def _fault(self, listener: Listener, error: BaseException) -> None:
         name = getattr(listener, "__qualname__", type(listener).__name__)
         count = self._faults[id(listener)] = self._faults.get(id(listener), 0) + 1
         dropped = count >= _FAULTS_ALLOWED

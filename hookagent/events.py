@@ -161,6 +161,34 @@ class ToolStart(NamedTuple):
         return "tool_start"
 
 
+class ResolveStart(NamedTuple):
+    """Calls are suspended, and somebody is about to be asked for an answer: what follows may take a person's time."""
+
+    number: int
+    seconds: float
+    turn: int
+    iteration: int
+    calls: tuple[ToolCall, ...]
+
+    @property
+    def type(self) -> Literal["resolve_start"]:
+        return "resolve_start"
+
+
+class ResolveEnd(NamedTuple):
+    """The asking is over; `open` are the ids of the calls that nobody answered."""
+
+    number: int
+    seconds: float
+    turn: int
+    iteration: int
+    open: tuple[str, ...]
+
+    @property
+    def type(self) -> Literal["resolve_end"]:
+        return "resolve_end"
+
+
 class ToolProgress(NamedTuple):
     """A running tool reported something. Not in the trace."""
 
@@ -213,7 +241,10 @@ class HookReport(NamedTuple):
 
 
 class Compaction(NamedTuple):
-    """A request was made shorter: blocks before and after, and by whom."""
+    """What is sent was made shorter than before: blocks before and after, by whom, and what stands in their place.
+
+    `first_kept` is the transcript index from which on all blocks are sent; told once, not with each request.
+    """
 
     number: int
     seconds: float
@@ -223,6 +254,8 @@ class Compaction(NamedTuple):
     blocks_before: int
     blocks_after: int
     summary: bool
+    first_kept: int = 0
+    summary_text: str | None = None
 
     @property
     def type(self) -> Literal["compaction"]:
@@ -305,6 +338,8 @@ Event = (
     | MessageReplaced
     | ToolStart
     | ToolProgress
+    | ResolveStart
+    | ResolveEnd
     | ToolEnd
     | HookReport
     | Compaction

@@ -107,9 +107,9 @@ def shape_request(request: Request, agent: Agent, session: Session) -> Request |
 
     Fires: before each model call, after `before_llm`.
     Returns: a changed `Request` (other blocks, a summary, tools, settings, a passing note), made by the
-    methods of the one it was given; None to leave it. Blocks stay whole, and the system text, the first
-    task and the newest user message cannot be dropped: the last check refuses such a request by naming
-    the last plugin that shaped it.
+    methods of the one it was given; None to leave it. Blocks stay whole, the system text may only be
+    extended, and the first task and the newest user message cannot be dropped: the last check refuses
+    such a request by naming the last plugin that shaped it.
     Order: list order; each implementation sees the request as shaped so far.
     Owns: the request is frozen and may be kept; it holds no copy of the transcript.
     Since: 0.1
@@ -218,7 +218,8 @@ def after_each_tool(tool_call: ToolCall, result: ToolResult, agent: Agent, sessi
     """Look at a result, or change it.
 
     Fires: once per result, whatever the outcome, before it is stored; one at a time, as calls end.
-    Returns: a changed `ToolResult` (`dataclasses.replace(result, content=...)`); None to leave it.
+    Returns: a changed `ToolResult` (`dataclasses.replace(result, content=...)`); None to leave it. A call
+    that was denied, did not run or was interrupted stays so, whatever is returned.
     A message is refused with `MessageOrderError`: return it from `after_tools`.
     Order: list order; each implementation sees the result as changed so far.
     Owns: call (as it ran) and result are frozen and may be kept.

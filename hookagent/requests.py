@@ -27,6 +27,10 @@ class BlockView(Sequence[Block]):
     """
 
     __slots__ = ("kept", "replaced", "start", "transcript")
+    transcript: Transcript
+    start: int
+    kept: tuple[int, ...]
+    replaced: Mapping[int, ToolRound]
 
     def __init__(
         self,
@@ -35,10 +39,14 @@ class BlockView(Sequence[Block]):
         kept: tuple[int, ...] = (),
         replaced: Mapping[int, ToolRound] = MappingProxyType({}),
     ) -> None:
-        self.transcript = transcript
-        self.start = start
-        self.kept = kept
-        self.replaced = replaced
+        put = object.__setattr__
+        put(self, "transcript", transcript)
+        put(self, "start", start)
+        put(self, "kept", kept)
+        put(self, "replaced", replaced if type(replaced) is MappingProxyType else MappingProxyType(dict(replaced)))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a view of blocks is frozen; '{name}' cannot be set (use the methods of the request)")
 
     def __len__(self) -> int:
         return len(self.kept) + len(self.transcript) - self.start

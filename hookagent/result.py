@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from hookagent.errors import RunError
@@ -38,7 +38,8 @@ class RunResult:
 
     `reason` says in words why a run did not complete; `limit` is the name of the limit that was hit;
     `not_stored` are prompts that a `Stop` (or a failure) kept out of the transcript; `errors` are texts of
-    what failed without changing the outcome (an `on_complete` of a plugin, a listener). Its `str()` is the answer.
+    what failed without changing the outcome (an `on_complete` of a plugin), `warnings` of what was to be taken
+    mildly (a listener, a plugin with `on_error: warn`). Its `str()` is the answer.
     """
 
     answer: str
@@ -51,7 +52,8 @@ class RunResult:
     tool_calls: int = 0
     seconds: float = 0.0
     not_stored: tuple[UserMessage, ...] = ()
-    errors: tuple[str, ...] = field(default=())
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.answer

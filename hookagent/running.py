@@ -57,4 +57,5 @@ def result_of(run: Run, finished: Finished, seconds: float) -> RunResult:
         seconds=seconds,
         not_stored=tuple(run.not_stored),
         errors=tuple(run.errors),
+        warnings=tuple(run.warnings),
     )

@@ -37,6 +37,7 @@ class SessionState:
         "parent_id",
         "pending",
         "plugin_usage",
+        "shapes",
         "started",
         "tools_called",
         "trace",
@@ -63,6 +64,7 @@ class SessionState:
         self.limits = limits
         self.charges: dict[str, list[float]] = {}
         self.disabled: set[str] = set()
+        self.shapes: dict[str, tuple[int, str | None]] = {}
         self.plugin_usage: dict[str, Usage] = {}
         self.used_ids: set[str] = set()
         self.first_task: int | None = None
@@ -191,7 +193,7 @@ class Session:
     @property
     def waiting(self) -> bool:
         """Whether calls wait for an answer."""
-        return bool(self._state.pending)
+        return any(one.suspended and one.result is None for one in self._state.pending)
 
     @property
     def hook_calls(self) -> Mapping[str, tuple[int, float]]:

@@ -33,11 +33,11 @@ async def end_session(agent: Agent, state: SessionState, hooks: HookTable, run: 
     state.ended = True
     if not state.started:
         return
-    failure: PluginError | None = None
+    failure: BaseException | None = None
     for implementation in hooks.on_session_end:
         try:
             await run.dispatch.one(implementation)
-        except PluginError as raised:
+        except (PluginError, KeyboardInterrupt) as raised:
             failure = failure or raised
     run.supervisor.close()
     if failure is not None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hookagent.cli.failure import FAILED, INTERRUPTED, LIMIT, REFUSED
 
 if TYPE_CHECKING:
-    from hookagent.host import LoadedPlugin
     from hookagent.result import RunResult, Status
     from hookagent.session import Session
 
@@ -33,7 +31,7 @@ _WORDS: dict[Status, str] = {
 _LIMIT_ADVICE = {"max_iterations": "; raise it with --max-iterations"}
 
 
-def exit_code(result: RunResult, plugins: Iterable[LoadedPlugin] = (), signalled: int | None = None) -> int:
+def exit_code(result: RunResult, signalled: int | None = None) -> int:
     """The exit code of a run (design, "Exit codes").
 
     `signalled` is the code of the signal that aborted it. A completed run whose `on_complete` failed gives 1; what a
@@ -42,21 +40,7 @@ def exit_code(result: RunResult, plugins: Iterable[LoadedPlugin] = (), signalled
     if result.status == "aborted":
         return signalled if signalled is not None else INTERRUPTED if result.reason == "interrupted" else FAILED
     code = _CODES[result.status]
-    return FAILED if code == 0 and hard_errors(result, plugins) else code
-
-
-def hard_errors(result: RunResult, plugins: Iterable[LoadedPlugin]) -> list[str]:
-    """The errors of a result that `on_error: warn` and `disable` did not ask to be mild about."""
-    from hookagent.contract import CONTRACTS
-
-    mild = tuple(
-        f"plugin '{one.name}': hook '{hook}' "
-        for one in plugins
-        if one.on_error != "fail"
-        for hook, contract in CONTRACTS.items()
-        if contract.softened
-    )
-    return [error for error in result.errors if not error.startswith(mild)]
+    return FAILED if code == 0 and result.errors else code
 
 
 def explanation(result: RunResult) -> str | None:

@@ -85,7 +85,7 @@ def _work(
             agent.subscribe(_watch(console, agent, interrupts, as_json))
             result, code, errors = _run(console, agent, prompt, debug)
         if result is not None:
-            code = max(code, exit_code(result, agent.plugins, interrupts.code))
+            code = max(code, exit_code(result, interrupts.code))
             if not as_json:
                 code = _finish(console, answer, result, code, errors, debug)
             _explain(console, result, errors, told=interrupts.received is not None or console.reader_gone)
@@ -154,8 +154,10 @@ def _explain(console: Console, result: RunResult, errors: list[str], *, told: bo
             console.say(f"hookagent: {why}")
         errors.append(console.mask(result.reason or result.status))
     for error in result.errors:
-        console.say(f"hookagent: warning: {error}")
+        console.say(f"hookagent: error: {error}")
         errors.append(console.mask(error))
+    for warning in result.warnings:
+        console.say(f"hookagent: warning: {warning}")
 
 
 def _close(console: Console, agent: Agent, code: int, errors: list[str], debug: bool) -> int:

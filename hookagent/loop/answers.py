@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hookagent.dispatch import Implementation
+from hookagent.events import ResolveEnd, ResolveStart
 from hookagent.loop.calls import CallState
 from hookagent.loop.gates import amend, ask_again, wrong
 from hookagent.loop.run import End, Run
@@ -14,6 +15,17 @@ from hookagent.verdicts import Approve, Deny, Stop
 
 async def resolve(run: Run, states: Sequence[CallState]) -> End | None:
     """Ask `resolve_suspended`, plugin after plugin, for what is still suspended; nobody twice for one call."""
+    suspended = tuple(state.call for state in states if state.suspended)
+    if not suspended or not run.hooks.resolve_suspended:
+        return None
+    run.emit(ResolveStart, suspended)
+    try:
+        return await _ask(run, states)
+    finally:
+        run.emit(ResolveEnd, tuple(state.call.id for state in still_suspended(states)))
+
+
+async def _ask(run: Run, states: Sequence[CallState]) -> End | None:
     for implementation in run.hooks.resolve_suspended:
         plugin = implementation.plugin
         open_states = [state for state in states if state.suspended and plugin not in state.asked]

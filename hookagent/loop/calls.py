@@ -15,10 +15,15 @@ from hookagent.tools.registry import ToolRegistry
 from hookagent.tools.tool import Tool
 from hookagent.verdicts import Amend, Deny, Stop, Suspend, Verdict, stricter
 
-CUT_TEXT = (
-    "not run: the reply was cut by the output limit, so this call may be incomplete. "
-    "answer with less text, or split the work into smaller calls"
-)
+_CUT_TEXTS = {
+    "length": (
+        "not run: the reply was cut by the output limit, so this call may be incomplete. "
+        "answer with less text, or split the work into smaller calls"
+    ),
+    "too_long": "not run: the reply was cut where the context window ended, so this call may be incomplete",
+    "refusal": "not run: the reply was stopped as a refusal, so its calls cannot be trusted",
+    "filtered": "not run: the reply was stopped by a filter, so its calls cannot be trusted",
+}
 
 
 class CallState:
@@ -39,6 +44,7 @@ class CallState:
         "asked_by",
         "by",
         "call",
+        "cut",
         "edited_by",
         "gated",
         "keywords",
@@ -57,6 +63,7 @@ class CallState:
         self.call = call
         self.original = call
         self.tool: Tool | None = None
+        self.cut = False
         self.problem: str | None = None
         self.not_found = False
         self.keywords: dict[str, Any] | None = None
@@ -73,15 +80,15 @@ class CallState:
         self.started = False
         self.result: ToolResult | None = None
 
-    def prepare(self, registry: ToolRegistry, cut: bool = False) -> None:
+    def prepare(self, registry: ToolRegistry) -> None:
         """Find the tool and validate the arguments; what fails becomes `problem`."""
         call = self.call
         self.tool = registry.get(call.name)
         self.keywords = None
         self.not_found = False
-        if cut:
-            self.problem = CUT_TEXT
-        elif self.tool is None:
+        if self.cut:
+            return
+        if self.tool is None:
             self.not_found = True
             self.problem = registry.unknown_tool_text(call.name)
         elif call.arguments is None:
@@ -112,7 +119,7 @@ class CallState:
 
     def _fitting(self, arguments: Mapping[str, Any]) -> tuple[FrozenDict, dict[str, Any]] | None:
         frozen: FrozenDict = freeze(thaw(freeze(arguments)))  # a copy through and through, whoever made it
-        if self.tool is None or self.problem == CUT_TEXT or same_json(frozen, self.call.arguments):
+        if self.tool is None or self.cut or same_json(frozen, self.call.arguments):
             return None
         return frozen, self.tool.validate(frozen)
 
@@ -156,10 +163,8 @@ class CallState:
             text = f"denied by '{self.by}': {self.verdict.reason}"
             return ToolResult(text, True, "denied", self.call.id)
         if self.problem is not None and not isinstance(self.verdict, Stop):
-            error_type = "UnknownTool" if self.not_found else "CutReply" if self.problem == CUT_TEXT else "BadArguments"
-            return ToolResult(
-                self.problem, True, "not_run" if error_type == "CutReply" else "error", self.call.id, error_type
-            )
+            error_type = "UnknownTool" if self.not_found else "CutReply" if self.cut else "BadArguments"
+            return ToolResult(self.problem, True, "not_run" if self.cut else "error", self.call.id, error_type)
         return None
 
 
@@ -170,8 +175,10 @@ def same_json(first: JsonValue, second: JsonValue) -> bool:
 
 def call_states(reply: AssistantMessage, registry: ToolRegistry) -> list[CallState]:
     """The calls of a reply, found and validated; none of a cut reply can run."""
-    cut = reply.stop_reason == "length"
+    cut = _CUT_TEXTS.get(reply.stop_reason)
     states = [CallState(call) for call in reply.tool_calls]
     for state in states:
-        state.prepare(registry, cut)
+        if cut is not None:
+            state.cut, state.problem = True, cut
+        state.prepare(registry)
     return states

@@ -119,15 +119,17 @@ def _take(run: Run, implementation: Implementation, state: CallState, verdict: A
         if isinstance(verdict, Deny) and verdict.unanswered:
             run.unanswered = run.unanswered or verdict.reason
         state.judge(verdict, plugin)
-    elif not final:
+    elif not final and not state.answered:
         if amend(run, implementation, state, verdict):
             state.amended_by = plugin, implementation.hook
-    elif not _is_amender(implementation, state) and amend(run, implementation, state, verdict, apply=False):
+    elif (state.answered or not _is_amender(implementation, state)) and amend(
+        run, implementation, state, verdict, apply=False
+    ):
         first = state.edited_by or (state.amended_by[0] if state.amended_by is not None else None)
         reason = (
             f"'{first}' and '{plugin}' want different arguments for this call"
             if first is not None
-            else f"'{plugin}' wants different arguments for this call after all gates have spoken"
+            else f"'{plugin}' wants different arguments for this call after {_too_late(state)}"
         )
         state.judge(Deny(reason), plugin)
 
@@ -148,6 +150,10 @@ def wrong(run: Run, implementation: Implementation, what: str) -> PluginError:
     """The error for a verdict or an answer that cannot be taken."""
     run.dispatch.failed.add(implementation.plugin)
     return PluginError(implementation.plugin, implementation.distribution, implementation.hook, what)
+
+
+def _too_late(state: CallState) -> str:
+    return "it was answered for" if state.answered else "all gates have spoken"
 
 
 def _stopped(states: Sequence[CallState]) -> End | None:

@@ -96,11 +96,20 @@ async def _shaped(run: Run) -> Request:
             continue
         before = request
         request = owned_request(returned.value, before, implementation.plugin)
-        if len(request.blocks) != len(before.blocks) or request.summary != before.summary:
-            blocks_before, blocks_after = len(before.blocks), len(request.blocks)
-            has_summary = request.summary is not None
-            run.emit(Compaction, implementation.plugin, blocks_before, blocks_after, has_summary)
+        _announce(run, implementation.plugin, before, request)
     return request
+
+
+def _announce(run: Run, plugin: str, before: Request, request: Request) -> None:
+    """Say that a plugin made the request shorter, once for each shape that it gives it."""
+    if not isinstance(request.blocks, BlockView):
+        return  # the last check refuses it, and says why
+    shape = (request.blocks.start, request.summary)
+    known = run.state.shapes.get(plugin, (before.blocks.start, before.summary))
+    run.state.shapes[plugin] = shape
+    if shape != known:
+        blocks, start, summary = len(before.blocks), request.blocks.start, request.summary
+        run.emit(Compaction, plugin, blocks, len(request.blocks), summary is not None, start, summary)
 
 
 def _frozen(settings: Mapping[str, Any]) -> FrozenDict:

@@ -90,6 +90,7 @@ class Run:
         "unanswered",
         "unread",
         "usage",
+        "warnings",
     )
 
     def __init__(
@@ -123,6 +124,7 @@ class Run:
         self.iterations = 0
         self.tool_calls = 0
         self.errors: list[str] = []
+        self.warnings: list[str] = []
         self.not_stored: list[UserMessage] = []
         self.unanswered: str | None = None
         self.grants: dict[str, int] = {}
@@ -130,7 +132,7 @@ class Run:
         self.interrupt: BaseException | None = None
         self.unread: list[UserMessage] = []
         emitter.hook = self._on_event if hooks.on_event else None
-        emitter.on_fault = self.errors.append
+        emitter.on_fault = self.warnings.append
 
     @property
     def aborted(self) -> bool:
@@ -172,8 +174,8 @@ class Run:
         if (outcome in ("failed", "overran") and softened) or (outcome == "overran" and self.aborted):
             self.emit(ErrorEvent, "plugin", plugin, detail)
             text = f"plugin '{plugin}': hook '{implementation.hook}' {detail}"
-            if text not in self.errors:
-                self.errors.append(text)
+            if text not in self.warnings:
+                self.warnings.append(text)
 
 
 def _about_listening(event: Event, plugin: str) -> bool:

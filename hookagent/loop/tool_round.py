@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from hookagent.loop.answers import resolve, still_suspended
-from hookagent.loop.calls import CUT_TEXT, CallState, call_states
+from hookagent.loop.calls import CallState, call_states
 from hookagent.loop.execution import execute_calls
 from hookagent.loop.gates import before_each_tool, before_tools, look_again
 from hookagent.loop.messages_in import store_added
@@ -39,7 +39,7 @@ async def resume_round(run: Run) -> End | None:
     for state in open_states:
         state.asked.clear()
         # The tools in force now decide: one that went, or wants other arguments, is said to the model.
-        state.prepare(run.box.tools, cut=state.problem == CUT_TEXT)
+        state.prepare(run.box.tools)
     waiting = [state for state in open_states if isinstance(state.verdict, Suspend)]
     end = await before_each_tool(run, waiting)
     end = end or await look_again(run, waiting) or await resolve(run, waiting)

@@ -66,7 +66,7 @@ def test_failing_on_complete_keeps_the_answer_and_gives_1(command: Any, script: 
     )
     got = command("run", "-m", script(ANSWER), "-t", "read_file", "-p", "late", "x")
     assert (got.code, got.out) == (1, "The answer is 42.\n")
-    assert "hookagent: warning: plugin 'late' (hookagent-late 1.0): hook 'on_complete' raised" in got.err
+    assert "hookagent: error: plugin 'late' (hookagent-late 1.0): hook 'on_complete' raised" in got.err
 
 
 def test_failing_on_session_end_keeps_the_answer_and_gives_1(command: Any, script: Any, site: Any) -> None:

@@ -114,7 +114,7 @@ def test_a_change_after_the_answer_does_not_run(bench: Any, person: Person, call
     result = agent.run_sync("go")
     assert result.status == "completed"
     assert bench.ran == [("send", "good"), ("send", "also")]
-    assert "changed the arguments after a person had said yes to others" in results(result.session)["c2"].content
+    assert "wants different arguments for this call after it was answered for" in results(result.session)["c2"].content
 
 
 def test_an_approval_is_used_up_by_its_call(bench: Any, person: Person, call: Call) -> None:
