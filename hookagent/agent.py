@@ -9,13 +9,15 @@ from types import TracebackType
 from typing import Any
 
 from hookagent.abort import AbortSignal
-from hookagent.assembly import make_registry, register_plugin_tools
+from hookagent.assembly import check_priced, make_registry, register_plugin_tools
 from hookagent.clock import SYSTEM_CLOCK, Clock
+from hookagent.dispatch import with_gates_of
 from hookagent.emitter import Emitter, Listener
 from hookagent.errors import ConfigurationError, MisuseError
 from hookagent.events import Event
 from hookagent.host import LoadedPlugin, hook_table, load_plugins
 from hookagent.limits import Limits
+from hookagent.loop.budget import Budget
 from hookagent.loop.run import Run, ToolExecution
 from hookagent.messages import AssistantMessage, UserMessage
 from hookagent.private_loop import run_in_private_loop
@@ -243,6 +245,7 @@ class Agent:
         state.plugin_usage[plugin] = state.plugin_usage.get(plugin, Usage()) + usage
         if self._run is not None:
             self._run.usage = self._run.usage + usage
+            self._run.budget.add(usage)
 
     async def reset(self) -> None:
         """End the session and begin a new one with empty queues. Refused while running (`MisuseError`)."""
@@ -303,18 +306,21 @@ class Agent:
 
     def _make_run(self, abort: AbortSignal, context: contextvars.Context | None = None) -> Run:
         supervisor = Supervisor(self._clock, abort, self.grace_seconds, context)
+        calling = calling_context()
+        parent = calling.agent._run if calling is not None and isinstance(calling.agent, Agent) else None
         return Run(
             agent=self,
             box=self,
             state=self._state,
             session=self._session,
-            hooks=self._hooks,
+            hooks=self._hooks if parent is None else with_gates_of(parent.hooks, self._hooks),
             emitter=self._emitter,
             supervisor=supervisor,
             tool_execution=self.tool_execution,
             result_limit=self.tool_result_limit,
             retry_policy=self._retry_policy,
             max_parallel=self.max_parallel_tools,
+            budget=Budget(self._limits, self._clock.monotonic, parent.budget if parent is not None else None),
         )
 
     def _load_plugins(self) -> None:
@@ -326,7 +332,7 @@ class Agent:
             raise MisuseError("a run is active; wait for it, or queue the message with steer(...) or follow_up(...)")
         if self._state.ended:
             raise MisuseError("the session was closed; call reset() to begin a new one")
-        _ = self.provider  # a model that cannot be had is said before anything begins
+        check_priced(self.provider, self._limits)  # a model that cannot be had is said before anything begins
         context = contextvars.copy_context()
         run = self._run = self._make_run(AbortSignal(), context)
         try:

@@ -7,6 +7,8 @@ from typing import Any
 
 from hookagent.dispatch import HookTable, Implementation
 from hookagent.errors import ConfigurationError, PluginLoadError, ToolDefinitionError
+from hookagent.limits import Limits
+from hookagent.providers.base import Provider
 from hookagent.tools.registry import ToolRegistry
 from hookagent.tools.tool import Tool
 
@@ -76,4 +78,17 @@ def _register(implementation: Implementation, registry: ToolRegistry) -> None:
     if returned is not None:
         raise refuse(
             f"hook 'register_tools' returned a value; call register(function) instead ({implementation.place})"
+        )
+
+
+def check_priced(provider: Provider, limits: Limits) -> None:
+    """Refuse a limit on costs where no price is known: it could never hold. Raises `ConfigurationError`."""
+    if limits.max_cost_usd is None or provider.wire is None:
+        return
+    from hookagent.providers.prices import has_price
+
+    if not has_price(provider.name, provider.model):
+        raise ConfigurationError(
+            f"limits.max_cost_usd: the price of '{provider.name}:{provider.model}' is unknown, so the limit could not "
+            "hold; leave it out, or limit tokens with max_tokens"
         )

@@ -86,6 +86,16 @@ class HookTable:
 
 
 EMPTY_TABLE = HookTable({})
+_GATES = ("before_tools", "before_each_tool", "resolve_suspended")
+
+
+def with_gates_of(outer: HookTable, own: HookTable) -> HookTable:
+    """The hooks of a nested agent: its own, and ahead of them the gates of the agent whose tool it runs in."""
+    merged = {hook: getattr(own, hook) for hook in CONTRACTS}
+    for hook in _GATES:
+        known = {one.function for one in merged[hook]}
+        merged[hook] = (*(one for one in getattr(outer, hook) if one.function not in known), *merged[hook])
+    return HookTable(merged, own.plugins)
 
 
 class Dispatcher:

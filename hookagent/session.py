@@ -31,6 +31,7 @@ class SessionState:
         "id",
         "iteration",
         "last_reply_tokens",
+        "lowered_window",
         "limits",
         "newest_user",
         "number",
@@ -73,6 +74,7 @@ class SessionState:
         self.tools_called: list[str] = []
         self.last_reply_tokens: int | None = None
         self.window: int | None = None
+        self.lowered_window: int | None = None
         self.started = False
         self.ended = False
 
@@ -86,6 +88,20 @@ class SessionState:
                 if block.origin is None or self.newest_user is None:
                     self.newest_user = index
         self.transcript = transcript
+
+    def know_window(self, window: int | None) -> None:
+        """Take the model's window, unless a vendor's refusal has shown it to be smaller."""
+        lowered = self.lowered_window
+        self.window = window if lowered is None else lowered if window is None else min(window, lowered)
+
+    def lower_window(self, window: int | None) -> None:
+        """A request was too long: believe in the window that the refusal named, else in nine tenths of what was."""
+        if window is None:
+            known = self.window or self.last_reply_tokens
+            window = known * 9 // 10 if known else None
+        if window is not None and (self.lowered_window is None or window < self.lowered_window):
+            self.lowered_window = window
+        self.know_window(self.window)
 
     @property
     def protected(self) -> tuple[int, ...]:

@@ -19,9 +19,11 @@ async def resolve(run: Run, states: Sequence[CallState]) -> End | None:
     if not suspended or not run.hooks.resolve_suspended:
         return None
     run.emit(ResolveStart, suspended)
+    run.budget.begin_asking()
     try:
         return await _ask(run, states)
     finally:
+        run.budget.end_asking()
         run.emit(ResolveEnd, tuple(state.call.id for state in still_suspended(states)))
 
 

@@ -48,6 +48,11 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
             if give_up_at is None:
                 while waiting and _may_start(run, waiting[0], running):
                     state = waiting.popleft()
+                    over = run.budget.take_call()
+                    if over is not None:
+                        raised = await _not_run(run, state, over)
+                        failure = failure if raised is None else graver(failure, raised)
+                        continue
                     context = _context(run, state)
                     state.started = True
                     run.emit(ToolStart, state.call)
@@ -92,6 +97,15 @@ def _ask_to_stop(run: Run, task: asyncio.Task[Contained], state: CallState) -> N
     """Ask one running call to stop: a plain tool reads the signal, hooks around a call see `Aborted`."""
     if not run.aborted or (state.tool is not None and state.tool.is_async and not run.hooks.wrap_tool_call):
         task.cancel()
+
+
+async def _not_run(run: Run, state: CallState, reason: str) -> BaseException | None:
+    """Give a call that a limit forbids its result; what a hook did with it, if it failed."""
+    try:
+        await store_result(run, state, ToolResult(reason, True, "not_run", state.call.id, "Limit"))
+    except INTERRUPTING as raised:
+        return raised
+    return None
 
 
 def _may_start(

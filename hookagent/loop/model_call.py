@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from hookagent.abort import Aborted
 from hookagent.around import around_model, owned_request
@@ -31,18 +31,34 @@ from hookagent.requests import BlockView, Request
 
 
 async def call_model(run: Run) -> tuple[Request, AssistantMessage] | End:
-    """Ask the model once; the request as it was shaped, and the reply, or the end of the turn.
+    """Ask the model; the request as it was shaped, and the reply, or the end of the turn.
 
-    Raises `PluginError` when a plugin failed, its request refused by the last check included.
+    A request that is too long for the vendor lowers the window that is believed in; if a plugin then shapes it
+    shorter it is sent once more, and never unchanged. Raises `PluginError` when a plugin failed, its request
+    refused by the last check included.
     """
-    try:
-        request = await _shaped(run)
-    except RequestRefusedError as error:
-        raise _blamed(run, error, "shape_request") from error
+    request = await _shaped(run)
+    called = await _asked(run, request)
+    if isinstance(called, _TooLong):
+        shorter = await _shaped(run)
+        unchanged = not _is_shorter(shorter, request)
+        called = End("failed", str(called.error)) if unchanged else await _asked(run, shorter)
+        if isinstance(called, _TooLong):
+            called = End("failed", str(called.error))
+        request = shorter
+    return called if isinstance(called, End) else (request, called)
+
+
+class _TooLong(NamedTuple):
+    """The vendor refused the request for its length."""
+
+    error: ProviderError
+
+
+async def _asked(run: Run, request: Request) -> AssistantMessage | End | _TooLong:
     if run.aborted:
         return run.abort_end()
     provider = run.box.provider
-    run.state.window = provider.context_window
     run.emit(RequestSent, len(request.blocks), len(request.tools), request.shaped_by)
     wraps = run.hooks.wrap_model_call
     try:
@@ -53,7 +69,11 @@ async def call_model(run: Run) -> tuple[Request, AssistantMessage] | End:
         hook = "shape_request" if error.shaped_by == request.shaped_by else "wrap_model_call"
         raise _blamed(run, error, hook) from error
     except ProviderError as error:
-        return await _failed(run, error, f"{provider.name}:{provider.model}", str(error))
+        end = await _failed(run, error, f"{provider.name}:{provider.model}", str(error))
+        if error.kind != "too_long" or run.aborted:
+            return end
+        run.state.lower_window(error.window)
+        return _TooLong(error)
     except (HookagentError, KeyboardInterrupt, asyncio.CancelledError):
         raise
     except BaseException as error:  # a provider that is not ours raised what no provider should
@@ -61,7 +81,13 @@ async def call_model(run: Run) -> tuple[Request, AssistantMessage] | End:
         return await _failed(run, error, source, f"{source}: raised {describe_error(error)}")
     if isinstance(reply, Aborted) or run.aborted:
         return run.abort_end()
-    return request, reply
+    return reply
+
+
+def _is_shorter(request: Request, than: Request) -> bool:
+    """Whether a request leaves something out that the other one had, or sends something else in its place."""
+    now, before = request.blocks, than.blocks
+    return len(now) < len(before) or now.replaced != before.replaced or request.tools != than.tools
 
 
 def _blamed(run: Run, error: RequestRefusedError, hook: str) -> PluginError:
@@ -80,12 +106,21 @@ async def _failed(run: Run, error: BaseException, source: str, text: str) -> End
 
 
 async def _shaped(run: Run) -> Request:
+    try:
+        return await _shaped_by_hooks(run)
+    except RequestRefusedError as error:
+        raise _blamed(run, error, "shape_request") from error
+
+
+async def _shaped_by_hooks(run: Run) -> Request:
     box, state = run.box, run.state
+    state.know_window(box.provider.context_window)
     settings = box.model_settings
     request = Request(
         blocks=BlockView(state.transcript),
         system=box.system_prompt,
         tools=box.tools.tools,
+        tool_choice="none" if run.closing else "auto",
         settings=_frozen(settings),
         protected=state.protected,
         session_id=state.id,
@@ -194,5 +229,6 @@ def _book(run: Run, reply: AssistantMessage) -> None:
     state.usage = state.usage + usage
     state.turn_usage = state.turn_usage + usage
     run.usage = run.usage + usage
+    run.budget.add(usage)
     if usage.total_tokens:
         state.last_reply_tokens = usage.total_tokens

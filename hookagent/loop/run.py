@@ -9,6 +9,7 @@ from hookagent.dispatch import Dispatcher, HookTable, Implementation
 from hookagent.emitter import Emitter
 from hookagent.errors import PluginError
 from hookagent.events import ErrorEvent, Event, HookReport
+from hookagent.loop.budget import Budget
 from hookagent.messages import UserMessage
 from hookagent.providers.base import Provider
 from hookagent.providers.retry import RetryPolicy
@@ -69,6 +70,8 @@ class Run:
     __slots__ = (
         "agent",
         "box",
+        "budget",
+        "closing",
         "dispatch",
         "emit",
         "emitter",
@@ -106,6 +109,7 @@ class Run:
         result_limit: int,
         retry_policy: RetryPolicy,
         max_parallel: int | None,
+        budget: Budget,
     ) -> None:
         self.agent = agent
         self.box = box
@@ -119,6 +123,8 @@ class Run:
         self.result_limit = result_limit
         self.retry_policy = retry_policy
         self.max_parallel = max_parallel
+        self.budget = budget
+        self.closing = False
         self.dispatch = Dispatcher(agent, session, supervisor, state.charges, state.disabled, self._report)
         self.usage = Usage()
         self.iterations = 0

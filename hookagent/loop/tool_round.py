@@ -7,16 +7,18 @@ execution. Every exit closes the round but `Suspend` (design, "One call's way").
 
 from __future__ import annotations
 
+import collections
+import json
 from collections.abc import Collection, Sequence
 
 from hookagent.loop.answers import resolve, still_suspended
 from hookagent.loop.calls import CallState, call_states
 from hookagent.loop.execution import execute_calls
 from hookagent.loop.gates import before_each_tool, before_tools, look_again
-from hookagent.loop.messages_in import store_added
+from hookagent.loop.messages_in import store_added, store_user
 from hookagent.loop.results import INTERRUPTING, MAY_HAVE_RUN, NOT_STARTED, graver, store_result
 from hookagent.loop.run import End, Run
-from hookagent.messages import AssistantMessage, ToolResult
+from hookagent.messages import AssistantMessage, ToolResult, UserMessage
 from hookagent.transcript import ToolRound
 from hookagent.verdicts import Suspend
 
@@ -114,6 +116,8 @@ async def _close(run: Run, states: Sequence[CallState], end: End | None) -> End 
         return End("waiting", f"waiting for an answer to: {names}")
     if end is not None:
         await close_open_calls(run, _reason(end))
+    else:
+        _note_round(run, states)
     run.state.pending = []
     closed = run.state.transcript[len(run.state.transcript) - 1 - _held_count(run)]
     assert isinstance(closed, ToolRound)
@@ -125,6 +129,20 @@ async def _close(run: Run, states: Sequence[CallState], end: End | None) -> End 
         if returned.verdict is not None and end is None:
             end = End("stopped", f"'{implementation.plugin}' stopped the run: {returned.verdict.reason}")
     return end
+
+
+def _note_round(run: Run, states: Sequence[CallState]) -> None:
+    """Warn the model when it goes on making the same calls with the same results, whatever their order."""
+    if run.state.limits.max_equal_calls is None:
+        return
+    seen = collections.Counter(
+        (state.call.name, json.dumps(state.call.arguments, sort_keys=True), state.result.content)
+        for state in states
+        if state.result is not None and state.result.status != "denied"
+    )
+    warning = run.budget.end_round(frozenset(seen.items()))
+    if warning is not None:
+        store_user(run, UserMessage(warning, origin="hookagent", via="plugin"))
 
 
 def _held_count(run: Run) -> int:

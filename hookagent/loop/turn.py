@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -12,19 +11,19 @@ from hookagent.errors import PluginError
 from hookagent.events import (
     AgentEnd,
     AgentStart,
-    ErrorEvent,
     IterationStart,
-    MessageEnd,
     MessageReplaced,
     TurnEnd,
     TurnStart,
 )
+from hookagent.loop.budget import Exceeded
 from hookagent.loop.ending import after_failure, after_interrupt, complete, refused
 from hookagent.loop.messages_in import accept_queued, accept_user, store_added
 from hookagent.loop.model_call import call_model
-from hookagent.loop.run import BEFORE_COMPLETE_AT_MOST, End, Run
-from hookagent.loop.tool_round import resume_round, tool_round
-from hookagent.messages import AssistantMessage, ToolCall, UserMessage
+from hookagent.loop.replies import store_reply, take_reply
+from hookagent.loop.run import End, Run
+from hookagent.loop.tool_round import close_open_calls, resume_round
+from hookagent.messages import AssistantMessage, UserMessage
 from hookagent.requests import Request
 from hookagent.usage import Usage
 
@@ -104,19 +103,20 @@ async def _body(run: Run, prompts: Sequence[UserMessage]) -> End:
 
 async def _iteration(run: Run) -> End | None:
     state = run.state
-    end = await accept_queued(run, run.box.peek_steering())
-    if end is not None:
-        return end
     run.check_failure()
     if run.aborted:
         return run.abort_end()
-    maximum = state.limits.max_iterations
-    if maximum is not None and run.iterations >= maximum:
-        text = f"stopped after {run.iterations} iterations: the limit max_iterations is {maximum}"
-        return End("limit", text, text, "max_iterations")
+    # Limits win: what is queued stays queued.
+    exceeded = run.budget.exceeded()
+    if exceeded is not None:
+        return await _limit(run, exceeded)
+    end = await accept_queued(run, run.box.peek_steering())
+    if end is not None:
+        return end
     run.iterations += 1
+    run.budget.begin_iteration()
     state.iteration += 1
-    run.emit(IterationStart, maximum)
+    run.emit(IterationStart, state.limits.max_iterations)
     for implementation in run.hooks.before_llm:
         returned = await run.dispatch.one(implementation, state.iteration)
         if returned is None:
@@ -131,7 +131,26 @@ async def _iteration(run: Run) -> End | None:
     reply, added = await _after_llm(run, request, reply)
     if run.aborted:
         return run.abort_end()
-    return await _take_reply(run, reply, added)
+    return await take_reply(run, reply, added)
+
+
+async def _limit(run: Run, exceeded: Exceeded) -> End:
+    """End at a limit; by option the model is asked once more, with tools switched off, how far it got."""
+    end = End("limit", exceeded.text, exceeded.text, exceeded.limit)
+    if not run.state.limits.closing_answer:
+        return end
+    run.closing = True
+    called = await call_model(run)
+    if isinstance(called, End):
+        return end if called.status == "failed" else called
+    request, reply = called
+    reply, added = await _after_llm(run, request, reply)
+    stored = store_reply(run, reply)
+    if stored is None:
+        return end
+    store_added(run, added)
+    await close_open_calls(run, "not run: tools are switched off, since a limit was reached")
+    return end._replace(answer=stored.text if stored.text.strip() else end.answer)
 
 
 async def _after_llm(run: Run, request: Request, reply: AssistantMessage) -> tuple[AssistantMessage, list[UserMessage]]:
@@ -140,7 +159,7 @@ async def _after_llm(run: Run, request: Request, reply: AssistantMessage) -> tup
         try:
             returned = await run.dispatch.one(implementation, request, reply)
         except (PluginError, KeyboardInterrupt):
-            _store_reply(run, reply)  # the value from before stays; what it calls is closed as not run
+            store_reply(run, reply)  # the value from before stays; what it calls is closed as not run
             raise
         if returned is None:
             continue
@@ -151,94 +170,3 @@ async def _after_llm(run: Run, request: Request, reply: AssistantMessage) -> tup
             run.emit(MessageReplaced, f"replaced by '{implementation.plugin}'")
         added.extend(returned.messages)
     return reply, added
-
-
-async def _take_reply(run: Run, reply: AssistantMessage, added: list[UserMessage]) -> End | None:
-    """Store a reply and act on it: run its calls, go on, or let the turn end."""
-    stored = _store_reply(run, reply)
-    if stored is None:
-        detail = f" ({reply.stop_detail})" if reply.stop_detail else ""
-        return await _empty_reply(run, f"the model gave an empty reply; stop reason: {reply.stop_reason}{detail}")
-    store_added(run, added)
-    run.check_failure()
-    text = stored.text
-    if stored.tool_calls:
-        return await tool_round(run, stored)
-    if reply.stop_reason == "pause":
-        return None
-    if reply.stop_reason == "length":
-        reason = "the answer was cut by the output limit; raise model_settings.max_output_tokens"
-        return End("limit", reason, text, "max_output_tokens")
-    if reply.stop_reason in ("filtered", "refusal", "too_long"):
-        detail = f": {reply.stop_detail}" if reply.stop_detail else ""
-        return End("failed", f"the model stopped ({reply.stop_reason}{detail})", text)
-    return await _before_end(run, text)
-
-
-def _store_reply(run: Run, reply: AssistantMessage) -> AssistantMessage | None:
-    """Store a reply with call ids of its own, as which it is returned; None: there is nothing in it to be stored."""
-    if not reply.tool_calls and not reply.text.strip() and reply.stop_reason != "pause":
-        return None
-    state = run.state
-    reply = _with_fresh_ids(reply, state.used_ids)
-    state.grow(state.transcript.with_reply(reply))
-    run.emit(MessageEnd, reply)
-    return reply
-
-
-async def _empty_reply(run: Run, reason: str) -> End:
-    error = RuntimeError(reason)
-    run.emit(ErrorEvent, "model", run.box.provider.name, reason)
-    for implementation in run.hooks.on_error:
-        await run.dispatch.one(implementation, error, None)
-    return End("failed", reason)
-
-
-async def _before_end(run: Run, answer: str) -> End | None:
-    """A reply without calls is stored: steering, `before_complete`, follow-up, in this order; else the turn ends."""
-    if run.box.peek_steering():
-        return None
-    go_on = False
-    for implementation in run.hooks.before_complete:
-        returned = await run.dispatch.one(implementation, answer)
-        if returned is None or not returned.messages:
-            continue
-        granted = run.grants.get(implementation.plugin, 0)
-        if granted >= BEFORE_COMPLETE_AT_MOST:
-            run.emit(
-                ErrorEvent,
-                "plugin",
-                implementation.plugin,
-                f"asked to go on more than {BEFORE_COMPLETE_AT_MOST} times in this turn; the turn ends",
-            )
-            continue
-        run.grants[implementation.plugin] = granted + 1
-        store_added(run, returned.messages)
-        go_on = True
-    if run.aborted:
-        return run.abort_end()
-    if go_on:
-        return None
-    follow_up = run.box.peek_follow_up()
-    if follow_up:
-        return await accept_queued(run, follow_up)
-    return End("completed", "", answer)
-
-
-def _with_fresh_ids(reply: AssistantMessage, used: set[str]) -> AssistantMessage:
-    """Give calls whose id is missing or was used before in this session a fresh one."""
-    if not reply.tool_calls:
-        return reply
-    changed = False
-    parts = []
-    for part in reply.parts:
-        if type(part) is ToolCall:
-            call_id = part.id
-            while not call_id or call_id in used:
-                call_id = f"call_{secrets.token_hex(12)}"
-            used.add(call_id)
-            if call_id != part.id:
-                part = replace(part, id=call_id)
-                changed = True
-        parts.append(part)
-    return replace(reply, parts=tuple(parts)) if changed else reply

@@ -26,19 +26,32 @@ class Retrying(NamedTuple):
 
 @runtime_checkable
 class Provider(Protocol):
-    """A model, ready to be asked.
+    """A model, ready to be asked."""
 
-    `name` is the prefix of the model's name ("anthropic"), `model` the rest; `wire` names the wire form
-    whose checker passes on each request (see `hookagent.providers.wire`), or is None where nothing is
-    sent; `context_window` is the window in tokens, or None where it is unknown; `notice` is one sentence
-    about what the model can do for the first line of a run, or "".
-    """
+    @property
+    def name(self) -> str:
+        """The prefix of the model's name, such as "anthropic"."""
+        ...
 
-    name: str
-    model: str
-    wire: str | None
-    context_window: int | None
-    notice: str
+    @property
+    def model(self) -> str:
+        """The rest of the model's name; may be empty."""
+        ...
+
+    @property
+    def wire(self) -> str | None:
+        """The wire form whose checker passes on each request, or None where nothing is sent."""
+        ...
+
+    @property
+    def context_window(self) -> int | None:
+        """The window in tokens, or None where it is unknown."""
+        ...
+
+    @property
+    def notice(self) -> str:
+        """One sentence about what the model can do, for the first line of a run, or ""."""
+        ...
 
     def stream(self, request: Request) -> AsyncIterator[Delta | AssistantMessage]:
         """Send the request; yield deltas as they come and, last, the whole message.

@@ -182,7 +182,7 @@ def test_an_empty_reply_is_never_an_answer() -> None:
 
 def test_an_answer_cut_by_the_output_limit_is_a_limit() -> None:
     result = make_agent([{"text": "half an ans", "stop": "length"}]).run_sync("go")
-    assert (result.status, result.limit, result.answer) == ("limit", "max_output_tokens", "half an ans")
+    assert (result.status, result.limit, result.answer) == ("limit", "model_settings.max_output_tokens", "half an ans")
 
 
 def test_a_failing_model_call_leaves_the_earlier_round_closed() -> None:

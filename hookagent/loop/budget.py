@@ -1,0 +1,152 @@
+"""What a run has used of its limits, nested agents included: the loop asks before each model call.
+
+A nested run books with its parent too, and stands under the parent's limits as well as its own (design,
+"Limits are checked before each model call, per `run` with all its turns and nested agents, and win").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+from hookagent.limits import Limits
+from hookagent.usage import Usage
+
+
+class Exceeded(NamedTuple):
+    """A limit that was hit: its name, and the sentence that says so."""
+
+    limit: str
+    text: str
+
+
+class Budget:
+    """The counts of one run, and of what is nested in it."""
+
+    __slots__ = (
+        "_asking",
+        "_asking_since",
+        "_equal_rounds",
+        "_last_round",
+        "_monotonic",
+        "_parent",
+        "_started",
+        "_waited",
+        "crossed",
+        "iterations",
+        "limits",
+        "tool_calls",
+        "usage",
+    )
+
+    def __init__(self, limits: Limits, monotonic: Callable[[], float], parent: Budget | None = None) -> None:
+        self.limits = limits
+        self.iterations = 0
+        self.tool_calls = 0
+        self.usage = Usage()
+        self.crossed: Exceeded | None = None
+        self._parent = parent
+        self._monotonic = monotonic
+        self._started = monotonic()
+        self._waited = 0.0
+        self._asking = 0
+        self._asking_since = 0.0
+        self._last_round: Hashable = None
+        self._equal_rounds = 0
+
+    def exceeded(self) -> Exceeded | None:
+        """The limit that forbids another model call, of this run or of one it is nested in; None: go on."""
+        limits, usage = self.limits, self.usage
+        if self.crossed is not None:
+            return self.crossed
+        if limits.max_iterations is not None and self.iterations >= limits.max_iterations:
+            return _hit("max_iterations", limits.max_iterations, f"{self.iterations} iterations")
+        if limits.max_tokens is not None and usage.total_tokens >= limits.max_tokens:
+            return _hit("max_tokens", limits.max_tokens, f"{usage.total_tokens} tokens")
+        if limits.max_input_tokens is not None and usage.prompt_tokens >= limits.max_input_tokens:
+            return _hit("max_input_tokens", limits.max_input_tokens, f"{usage.prompt_tokens} input tokens")
+        if limits.max_output_tokens is not None and usage.output_tokens >= limits.max_output_tokens:
+            return _hit("max_output_tokens", limits.max_output_tokens, f"{usage.output_tokens} output tokens")
+        if limits.max_cost_usd is not None:
+            if usage.cost_usd is None:
+                return _hit("max_cost_usd", limits.max_cost_usd, "a model call whose price is unknown")
+            if usage.cost_usd >= limits.max_cost_usd:
+                return _hit("max_cost_usd", limits.max_cost_usd, f"${usage.cost_usd:.4f}")
+        if limits.max_seconds is not None and self.seconds >= limits.max_seconds:
+            return _hit("max_seconds", limits.max_seconds, f"{self.seconds:.1f} s")
+        return self._parent.exceeded() if self._parent is not None else None
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken, without the time in which people were waited for."""
+        now = self._monotonic()
+        waiting = now - self._asking_since if self._asking else 0.0
+        return now - self._started - self._waited - waiting
+
+    def begin_iteration(self) -> None:
+        """Count a model call."""
+        self.iterations += 1
+        if self._parent is not None:
+            self._parent.begin_iteration()
+
+    def add(self, usage: Usage) -> None:
+        """Count what a model call used."""
+        self.usage = self.usage + usage
+        if self._parent is not None:
+            self._parent.add(usage)
+
+    def take_call(self) -> str | None:
+        """Count a call that is about to start; or, where a limit forbids it, why it does not run."""
+        over = self._over_calls()
+        if over is not None:
+            self.crossed = self.crossed or over
+            return f"not run: {over.text}"
+        self._count_call()
+        return None
+
+    def _over_calls(self) -> Exceeded | None:
+        most = self.limits.max_tool_calls
+        if most is not None and self.tool_calls >= most:
+            return _hit("max_tool_calls", most, f"{self.tool_calls} tool calls")
+        return self._parent._over_calls() if self._parent is not None else None
+
+    def _count_call(self) -> None:
+        self.tool_calls += 1
+        if self._parent is not None:
+            self._parent._count_call()
+
+    def end_round(self, signature: Hashable) -> str | None:
+        """Note what a round called and got, whatever the order; gives the warning for the model, if one is due."""
+        most = self.limits.max_equal_calls
+        if most is None:
+            return None
+        self._equal_rounds = self._equal_rounds + 1 if signature == self._last_round else 1
+        self._last_round = signature
+        if self._equal_rounds >= most:
+            self.crossed = _hit("max_equal_calls", most, f"{self._equal_rounds} rounds of equal calls and results")
+        elif self._equal_rounds == most - 1:
+            return (
+                f"The same calls gave the same results {self._equal_rounds} time(s) in a row. Once more, and the run "
+                "is stopped: try something else, or answer with what you have."
+            )
+        return None
+
+    def begin_asking(self) -> None:
+        """People are waited for from now on; that time does not count."""
+        if not self._asking:
+            self._asking_since = self._monotonic()
+        self._asking += 1
+        if self._parent is not None:
+            self._parent.begin_asking()
+
+    def end_asking(self) -> None:
+        """The waiting is over."""
+        self._asking -= 1
+        if not self._asking:
+            self._waited += self._monotonic() - self._asking_since
+        if self._parent is not None:
+            self._parent.end_asking()
+
+
+def _hit(limit: str, most: float, used: str) -> Exceeded:
+    return Exceeded(limit, f"stopped after {used}: the limit {limit} is {most:g}")
