@@ -51,6 +51,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
             "completion",
             "private_loop",
             "prompts",
+            "readings",
             "queues",
             "running",
             "session_end",

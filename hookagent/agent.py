@@ -19,26 +19,26 @@ from hookagent.host import LoadedPlugin, hook_table, load_plugins
 from hookagent.limits import Limits
 from hookagent.loop.budget import Budget
 from hookagent.loop.run import Run, ToolExecution
-from hookagent.messages import AssistantMessage, UserMessage
+from hookagent.messages import AssistantMessage, Image, ToolResult, UserMessage
 from hookagent.private_loop import run_in_private_loop
 from hookagent.prompts import Prompt, as_messages
 from hookagent.providers.base import Provider
 from hookagent.providers.retry import DEFAULT_RETRY_POLICY, RetryPolicy
 from hookagent.queues import MessageQueue, QueueMode
+from hookagent.readings import Readings
 from hookagent.result import RunResult
-from hookagent.running import carry_out, result_of
+from hookagent.running import call_directly, carry_out, result_of
 from hookagent.session import Session, SessionState
 from hookagent.session_end import end_session, expect_end
 from hookagent.supervise import Supervisor
 from hookagent.tools.context import ToolContext, calling_context
-from hookagent.tools.registry import ToolRegistry
 from hookagent.usage import Usage
 
 DEFAULT_GRACE_SECONDS = 5.0
 DEFAULT_RESULT_LIMIT = 100_000
 
 
-class Agent:
+class Agent(Readings):
     """An LLM agent.
 
     `name` shows in logs; `tools` are functions, `Tool` objects or names ("files", "shell", "module:function");
@@ -95,69 +95,22 @@ class Agent:
         self._tools = make_registry(tools, self._hooks)
         self._listeners: list[Listener] = []
         self._run: Run | None = None
+        self._direct: set[Run] = set()
+        self._idle: asyncio.Future[None] | None = None
         self._new_session()
-
-    # ---- what it is now ----
-
-    @property
-    def session(self) -> Session:
-        """The session, as a read-only view."""
-        return self._session
-
-    @property
-    def tools(self) -> ToolRegistry:
-        """The tool table; what is added or removed counts from the next request on."""
-        return self._tools
-
-    @property
-    def model(self) -> str:
-        """The model's name, as "provider:model"."""
-        provider = self.provider
-        return f"{provider.name}:{provider.model}" if provider.model else provider.name
-
-    @model.setter
-    def model(self, model: str | Provider) -> None:
-        self._model = model
-        self._provider = None if isinstance(model, str) else model
-
-    @property
-    def provider(self) -> Provider:
-        """The model itself, made when first needed. Raises `ConfigurationError` when none can be."""
-        if self._provider is None:
-            from hookagent.providers.routing import default_model, provider_for
-
-            self._provider = provider_for(default_model() if self._model is None else self._model)
-        return self._provider
-
-    @property
-    def plugins(self) -> tuple[LoadedPlugin, ...]:
-        """The plugins, in call order."""
-        return self._plugins
-
-    @property
-    def running(self) -> bool:
-        """Whether a run is active."""
-        return self._run is not None
-
-    @property
-    def limits(self) -> Limits:
-        """The limits of each run."""
-        return self._limits
 
     # ---- running it ----
 
-    async def run(self, prompt: Prompt) -> RunResult:
+    async def run(self, prompt: Prompt, *, images: Sequence[Image] = ()) -> RunResult:
         """Work on a prompt until the model has answered, and give the result.
 
-        `prompt` is text, a `UserMessage` (with images), or a list of them. Raises `MisuseError` when it is
-        empty or a run is active, `PluginError` when a plugin failed, `ConfigurationError` when there is no
+        `prompt` is text (with `images`, if there are any), a `UserMessage`, or a list of them. Raises `MisuseError`
+        when it is empty or a run is active, `PluginError` when a plugin failed, `ConfigurationError` when there is no
         model; everything else is `RunResult.status`.
         """
-        return await self._start(as_messages(prompt, "prompt"))
+        return await self._start(as_messages(prompt, "prompt", images))
 
-    async def input(self, prompt: Prompt) -> RunResult:
-        """The same as `run`."""
-        return await self.run(prompt)
+    input = run
 
     async def continue_(self) -> RunResult:
         """Run on from the transcript as it is, without a new prompt.
@@ -180,10 +133,31 @@ class Agent:
                 return await self._start(queued)
         return await self._start(())
 
-    def run_sync(self, prompt: Prompt) -> RunResult:
+    async def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
+        """Run a tool past all gates and hooks, without the model; nothing enters the transcript.
+
+        Also from inside of a tool. Raises `PluginError` when a plugin failed; everything else is in the result.
+        """
+        run = self._make_run(AbortSignal(), contextvars.copy_context())
+        self._direct.add(run)
+        try:
+            return await call_directly(run, name, arguments or {})
+        finally:
+            self._direct.discard(run)
+
+    async def wait_idle(self) -> None:
+        """Wait until no run is active; at once when none is."""
+        while self._run is not None:
+            if self._idle is None:
+                self._idle = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._idle)
+
+    def run_sync(self, prompt: Prompt, *, images: Sequence[Image] = ()) -> RunResult:
         """`run`, for callers without an event loop. In a running one it refuses: use `await agent.run(...)`."""
         return run_in_private_loop(
-            lambda: self.run(prompt), "use 'await agent.run(...)' there", lambda: self.abort("interrupted")
+            lambda: self.run(prompt, images=images),
+            "use 'await agent.run(...)' there",
+            lambda: self.abort("interrupted"),
         )
 
     async def stream(self, prompt: Prompt) -> AsyncIterator[Event]:
@@ -219,8 +193,8 @@ class Agent:
     def abort(self, reason: str = "aborted by the caller") -> None:
         """Stop the active run: cancel the model, start nothing more, ask tools to stop. From any thread."""
         run = self._run
-        if run is not None:
-            run.supervisor.abort.set(reason)
+        for one in (*([] if run is None else [run]), *self._direct):
+            one.supervisor.abort.set(reason)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with every event, at once and in order; returns what ends it.
@@ -343,6 +317,9 @@ class Agent:
             self.last_result = result_of(run, finished, self._clock.monotonic() - start)
         finally:
             self._run = None
+            if self._idle is not None:
+                self._idle.set_result(None)
+                self._idle = None
         if cancellation is not None:
             raise cancellation
         if finished.error is not None:

@@ -326,28 +326,13 @@ class AgentEnd(NamedTuple):
         return "agent_end"
 
 
+# fmt: off
 Event = (
-    AgentStart
-    | TurnStart
-    | IterationStart
-    | RequestSent
-    | ResponseReceived
-    | MessageStart
-    | MessageDelta
-    | MessageEnd
-    | MessageReplaced
-    | ToolStart
-    | ToolProgress
-    | ResolveStart
-    | ResolveEnd
-    | ToolEnd
-    | HookReport
-    | Compaction
-    | Retry
-    | ErrorEvent
-    | TurnEnd
-    | AgentEnd
+    AgentStart | TurnStart | IterationStart | RequestSent | ResponseReceived | MessageStart | MessageDelta
+    | MessageEnd | MessageReplaced | ToolStart | ResolveStart | ResolveEnd | ToolProgress | ToolEnd
+    | HookReport | Compaction | Retry | ErrorEvent | TurnEnd | AgentEnd
 )
+# fmt: on
 
 UNTRACED: frozenset[str] = frozenset({"message_delta", "tool_progress"})
 """The types that are announced but not kept."""

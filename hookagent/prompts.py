@@ -6,14 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hookagent.errors import MisuseError
-from hookagent.messages import UserMessage, Via
+from hookagent.messages import Image, UserMessage, Via
 from hookagent.tools.text import clean_text
 
 Prompt = str | UserMessage | Sequence[str | UserMessage]
 
 
-def as_messages(prompt: Prompt, via: Via) -> tuple[UserMessage, ...]:
-    """Turn a prompt into messages, with text that can be sent. Raises `MisuseError` when it is empty or blank."""
+def as_messages(prompt: Prompt, via: Via, images: Sequence[Image] = ()) -> tuple[UserMessage, ...]:
+    """Turn a prompt into messages, with text that can be sent; `images` go with a text.
+
+    Raises `MisuseError` when it is empty or blank, or when images are given beside messages that have their own.
+    """
+    if images:
+        if not isinstance(prompt, str):
+            raise MisuseError("images go with a text; put them into the UserMessage")
+        prompt = UserMessage(prompt, tuple(images))
     given = (prompt,) if isinstance(prompt, str | UserMessage) else tuple(prompt)
     if not given:
         raise MisuseError("the prompt is empty; give text, a UserMessage, or a list of them")

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Sequence
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from hookagent.abort import AbortSignal
+from hookagent.frozen import freeze
+from hookagent.loop.direct import run_call
 from hookagent.loop.run import Run
 from hookagent.loop.turn import Finished, run_turns
-from hookagent.messages import UserMessage
+from hookagent.messages import ToolCall, ToolResult, UserMessage
 from hookagent.result import RunResult
 from hookagent.tools.context import calling_context
 
@@ -24,10 +29,7 @@ async def carry_out(
     supervisor = run.supervisor
     abort = supervisor.abort
     abort.on_abort(supervisor.interrupt_soon)
-    parent = calling_context()
-    if parent is not None:
-        parent_abort = parent.abort
-        parent_abort.on_abort(lambda: abort.set(parent_abort.reason))
+    _follow_parent(abort)
     task = asyncio.get_running_loop().create_task(run_turns(run, prompts), context=context)
     cancellation: asyncio.CancelledError | None = None
     try:
@@ -40,6 +42,26 @@ async def carry_out(
     finally:
         supervisor.close()
     return task.result(), cancellation
+
+
+async def call_directly(run: Run, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+    """Run one tool call for a run that is no turn; an abort of the run it is called in ends it too."""
+    run.detached = True
+    supervisor = run.supervisor
+    supervisor.abort.on_abort(supervisor.interrupt_soon)
+    _follow_parent(supervisor.abort)
+    try:
+        return await run_call(run, ToolCall(f"call_{secrets.token_hex(12)}", name, freeze(arguments)))
+    finally:
+        supervisor.close()
+
+
+def _follow_parent(abort: AbortSignal) -> None:
+    """Abort with the run whose tool this is called in, if it is called in one."""
+    parent = calling_context()
+    if parent is not None:
+        parent_abort = parent.abort
+        parent_abort.on_abort(lambda: abort.set(parent_abort.reason))
 
 
 def result_of(run: Run, finished: Finished, seconds: float) -> RunResult:

@@ -40,6 +40,7 @@ class SessionState:
         "plugin_usage",
         "shapes",
         "started",
+        "streaming",
         "tools_called",
         "trace",
         "transcript",
@@ -75,6 +76,7 @@ class SessionState:
         self.last_reply_tokens: int | None = None
         self.window: int | None = None
         self.lowered_window: int | None = None
+        self.streaming: list[str] | None = None
         self.started = False
         self.ended = False
 

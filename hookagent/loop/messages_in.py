@@ -24,8 +24,8 @@ def store_user(run: Run, message: UserMessage) -> None:
 
 
 def store_added(run: Run, messages: Iterable[UserMessage]) -> None:
-    """Store what plugins added; after an abort it is dropped."""
-    if run.aborted:
+    """Store what plugins added; after an abort it is dropped, and beside the transcript there is no place for it."""
+    if run.aborted or run.detached:
         return
     for message in messages:
         store_user(run, message)

@@ -37,15 +37,18 @@ async def call_model(run: Run) -> tuple[Request, AssistantMessage] | End:
     shorter it is sent once more, and never unchanged. Raises `PluginError` when a plugin failed, its request
     refused by the last check included.
     """
-    request = await _shaped(run)
-    called = await _asked(run, request)
-    if isinstance(called, _TooLong):
-        shorter = await _shaped(run)
-        unchanged = not _is_shorter(shorter, request)
-        called = End("failed", str(called.error)) if unchanged else await _asked(run, shorter)
+    try:
+        request = await _shaped(run)
+        called = await _asked(run, request)
         if isinstance(called, _TooLong):
-            called = End("failed", str(called.error))
-        request = shorter
+            shorter = await _shaped(run)
+            unchanged = not _is_shorter(shorter, request)
+            called = End("failed", str(called.error)) if unchanged else await _asked(run, shorter)
+            if isinstance(called, _TooLong):
+                called = End("failed", str(called.error))
+            request = shorter
+    finally:
+        run.state.streaming = None
     return called if isinstance(called, End) else (request, called)
 
 
@@ -201,11 +204,15 @@ async def _stream(run: Run, provider: Provider, request: Request) -> AssistantMe
     start = clock.monotonic()
     heard = False
     reply: AssistantMessage | None = None
+    streaming: list[str] = []
+    run.state.streaming = streaming
     emit(MessageStart, "assistant")
     attempts = stream_with_retries(provider, request, clock=clock, policy=run.retry_policy, may_retry=lambda: not heard)
     async with contextlib.aclosing(cast("AsyncGenerator[Any, None]", attempts)) as stream:
         async for item in stream:
             if type(item) is Delta:
+                if item.kind == "text":
+                    streaming.append(item.text)
                 if emitter.heard:
                     heard = True
                     emit(MessageDelta, item.kind, item.text)
@@ -213,6 +220,7 @@ async def _stream(run: Run, provider: Provider, request: Request) -> AssistantMe
                 reply = item
             elif type(item) is Retrying:
                 emit(Retry, item.attempt, item.wait_seconds, item.error)
+                streaming.clear()
                 emit(MessageReplaced, "retry")
             if reply is None and run.supervisor.abort.aborted:
                 return Aborted(run.supervisor.abort.reason)

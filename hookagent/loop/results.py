@@ -94,7 +94,8 @@ async def store_result(run: Run, state: CallState, result: ToolResult, error: Ba
         if returned is not None and returned.value is not None:
             result = _changed(run, result, returned.value)
     state.result = result
-    run.state.grow(run.state.transcript.with_result(result))
+    if not run.detached:
+        run.state.grow(run.state.transcript.with_result(result))
     run.emit(ToolEnd, call, result)
     if failure is not None:
         raise failure

@@ -72,6 +72,7 @@ class Run:
         "box",
         "budget",
         "closing",
+        "detached",
         "dispatch",
         "emit",
         "emitter",
@@ -125,6 +126,7 @@ class Run:
         self.max_parallel = max_parallel
         self.budget = budget
         self.closing = False
+        self.detached = False
         self.dispatch = Dispatcher(agent, session, supervisor, state.charges, state.disabled, self._report)
         self.usage = Usage()
         self.iterations = 0
