@@ -1,7 +1,6 @@
 """What a run has used of its limits, nested agents included: the loop asks before each model call.
 
-A nested run books with its parent too, and stands under the parent's limits as well as its own (design,
-"Limits are checked before each model call, per `run` with all its turns and nested agents, and win").
+A nested run books with its parent too, and stands under the parent's limits as well as its own (design, "Limits").
 """
 
 from __future__ import annotations

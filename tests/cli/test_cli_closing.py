@@ -7,7 +7,6 @@ from typing import Any, get_args
 import pytest
 
 from hookagent.cli.closing import amount, closing_line, exit_code, explanation, plural
-from hookagent.host import LoadedPlugin
 from hookagent.limits import Limits
 from hookagent.result import RunResult, Status
 from hookagent.session import Session, SessionState
