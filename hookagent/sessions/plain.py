@@ -1,0 +1,79 @@
+"""Messages as plain mappings for people to read: what was said, called and returned, and nothing for machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hookagent.frozen import thaw
+from hookagent.messages import AssistantMessage, Message, ProviderPart, ToolCall, ToolResult, UserMessage
+from hookagent.usage import Usage
+
+
+def plain_message(message: Message) -> dict[str, Any]:
+    """One message; images and parts that only a vendor understands are named, not shown."""
+    if isinstance(message, UserMessage):
+        out: dict[str, Any] = {"role": "user", "text": message.text}
+        if message.via != "prompt":
+            out["via"] = message.via
+        if message.origin is not None:
+            out["origin"] = message.origin
+        if message.images:
+            out["images"] = [image.media_type for image in message.images]
+        return out
+    if isinstance(message, ToolResult):
+        return {
+            "role": "tool",
+            "call_id": message.call_id,
+            "status": message.status,
+            "milliseconds": None if message.milliseconds is None else round(message.milliseconds, 3),
+            "text": message.content,
+        }
+    return _plain_reply(message)
+
+
+def _plain_reply(message: AssistantMessage) -> dict[str, Any]:
+    out: dict[str, Any] = {"role": "assistant", "text": message.text}
+    hidden = [f"{part.provider} {part.kind}" for part in message.parts if isinstance(part, ProviderPart)]
+    if hidden:
+        out["parts"] = hidden
+    if message.tool_calls:
+        out["tool_calls"] = [plain_call(call) for call in message.tool_calls]
+    if message.stop_reason not in ("end", "tool_calls"):
+        out["stop_reason"] = message.stop_reason
+    return out
+
+
+def plain_call(call: ToolCall) -> dict[str, Any]:
+    """One call, with the text as it came where its arguments could not be understood."""
+    out: dict[str, Any] = {"id": call.id, "name": call.name}
+    if call.arguments is not None:
+        return {**out, "arguments": thaw(call.arguments)}
+    return {**out, "raw": call.raw or "", "problem": call.problem or ""}
+
+
+def plain_tokens(usage: Usage) -> dict[str, int]:
+    """The four counts, which do not overlap."""
+    return {
+        "input": usage.input_tokens,
+        "cache_read": usage.cache_read_tokens,
+        "cache_write": usage.cache_write_tokens,
+        "output": usage.output_tokens,
+    }
+
+
+def plain_cost(usage: Usage) -> float | None:
+    """The cost in US dollars, None where a price was unknown."""
+    return None if usage.cost_usd is None else round(usage.cost_usd, 9)
+
+
+def one_line(text: str, limit: int) -> str:
+    """A text as one line for a log: white space joined, what is not printable escaped, cut at `limit` characters."""
+    cut = text[: limit + 1]
+    joined = " ".join(cut[:limit].split())
+    if not joined.isprintable():
+        joined = "".join(one if one.isprintable() else _escaped(one) for one in joined)
+    return joined + ("…" if len(cut) > limit else "")
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
