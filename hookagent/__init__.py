@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from hookagent.host import PluginEntry as PluginEntry
     from hookagent.limits import Limits as Limits
     from hookagent.markers import hookimpl as hookimpl
+    from hookagent.masking import Masker as Masker
     from hookagent.messages import AssistantMessage as AssistantMessage
     from hookagent.messages import Image as Image
     from hookagent.messages import ProviderPart as ProviderPart
@@ -69,6 +70,9 @@ if TYPE_CHECKING:
     from hookagent.result import Outcome as Outcome
     from hookagent.result import RunResult as RunResult
     from hookagent.session import Session as Session
+    from hookagent.terminal import TerminalOwner as TerminalOwner
+    from hookagent.terminal import own_terminal as own_terminal
+    from hookagent.terminal import terminal_owner as terminal_owner
     from hookagent.tools.context import ToolContext as ToolContext
     from hookagent.tools.context import current_call as current_call
     from hookagent.tools.tool import Tool as Tool
@@ -128,12 +132,14 @@ _WHERE = {
     "host": ["PluginEntry"],
     "limits": ["Limits"],
     "markers": ["hookimpl"],
+    "masking": ["Masker"],
     "messages": ["AssistantMessage", "Image", "ProviderPart", "TextPart", "ToolCall", "ToolResult", "UserMessage"],
     "pending": ["PendingCall"],
     "providers.base": ["Delta", "Provider"],
     "requests": ["BlockView", "Note", "Request"],
     "result": ["Outcome", "RunResult"],
     "session": ["Session"],
+    "terminal": ["TerminalOwner", "own_terminal", "terminal_owner"],
     "tools.context": ["ToolContext", "current_call"],
     "tools.tool": ["Tool", "tool"],
     "transcript": ["ToolRound", "Transcript"],

@@ -25,17 +25,14 @@ class AbortedError(Exception):
 class AbortSignal:
     """Says whether the run was aborted; safe from any thread and from signal handlers."""
 
-    __slots__ = ("_callbacks", "_event", "reason")
+    __slots__ = ("_callbacks", "_event", "aborted", "reason")
 
     def __init__(self) -> None:
         self._event = threading.Event()
         self._callbacks: list[Callable[[], object]] = []
         self.reason = ""
-
-    @property
-    def aborted(self) -> bool:
-        """Whether the run was aborted."""
-        return self._event.is_set()
+        self.aborted = False
+        """Whether the run was aborted. Asked many times in a round, so it is no property; only `set` changes it."""
 
     def wait(self, seconds: float | None = None) -> bool:
         """Block the calling thread until the abort, at most `seconds`; whether it came. For plain tools only."""
@@ -57,6 +54,7 @@ class AbortSignal:
         if self._event.is_set():
             return False
         self.reason = reason
+        self.aborted = True
         self._event.set()
         for callback in tuple(self._callbacks):
             callback()

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
 from hookagent.abort import AbortSignal
-from hookagent.assembly import check_priced, make_registry, register_plugin_tools
+from hookagent.assembly import check_model, check_priced, check_settings, make_registry, register_plugin_tools
 from hookagent.clock import SYSTEM_CLOCK, Clock
+from hookagent.console import Console
 from hookagent.dispatch import with_gates_of
-from hookagent.emitter import Emitter, Listener
+from hookagent.emitter import Listener
 from hookagent.errors import ConfigurationError, MisuseError
 from hookagent.events import Event
+from hookagent.frozen import JsonValue
 from hookagent.host import LoadedPlugin, hook_table, load_plugins
 from hookagent.limits import Limits
 from hookagent.loop.budget import Budget
@@ -28,10 +31,10 @@ from hookagent.queues import MessageQueue, QueueMode
 from hookagent.readings import Readings
 from hookagent.result import RunResult
 from hookagent.running import call_directly, carry_out, result_of
-from hookagent.session import Session, SessionState
+from hookagent.session_box import SessionBox
 from hookagent.session_end import end_session, expect_end
 from hookagent.supervise import Supervisor
-from hookagent.tools.context import ToolContext, calling_context
+from hookagent.tools.context import calling_context
 from hookagent.usage import Usage
 
 DEFAULT_GRACE_SECONDS = 5.0
@@ -47,7 +50,9 @@ class Agent(Readings):
     in call order, none by default. `limits` hold for each `run` with all its turns; `model_settings` are in
     the common vocabulary; `tool_execution` is "parallel" or "sequential"; `tool_result_limit` is in
     characters; `max_parallel_tools` is the most calls at once (None: as many as a round has).
-    `grace_seconds` is what running tools and hooks get after an abort; `clock` and `retry_policy` are for tests.
+    `session` is the id of a session to go on from, or a unique beginning of it; without `log` nothing is kept on
+    disk, and `quiet` says nothing on a terminal. `grace_seconds` is what running tools and hooks get after an
+    abort; `clock` and `retry_policy` are for tests.
 
     Raises `ConfigurationError` (and under it `PluginLoadError`, `ToolDefinitionError`) for what cannot be used.
     `steer`, `follow_up` and `abort` may be called from any thread; everything else belongs to the event
@@ -70,6 +75,9 @@ class Agent(Readings):
         steering_mode: QueueMode = "one-at-a-time",
         follow_up_mode: QueueMode = "one-at-a-time",
         grace_seconds: float = DEFAULT_GRACE_SECONDS,
+        session: str | None = None,
+        log: bool = True,
+        quiet: bool = False,
         clock: Clock = SYSTEM_CLOCK,
         retry_policy: RetryPolicy = DEFAULT_RETRY_POLICY,
     ) -> None:
@@ -77,7 +85,7 @@ class Agent(Readings):
             raise ConfigurationError(f"tool_execution: expected 'parallel' or 'sequential', got {tool_execution!r}")
         self.name = name
         self.system_prompt = system_prompt
-        self.model_settings: Mapping[str, Any] = dict(model_settings or {})
+        self.model_settings: Mapping[str, Any] = check_settings(model_settings)
         self.tool_execution: ToolExecution = tool_execution
         self.tool_result_limit = tool_result_limit
         self.max_parallel_tools = max_parallel_tools
@@ -88,16 +96,21 @@ class Agent(Readings):
         self._clock = clock
         self._retry_policy = retry_policy
         self._limits = Limits.of(limits)
+        check_model(model)
         self._model = model
         self._provider: Provider | None = None if isinstance(model, str) or model is None else model
-        self._plugin_entries = tuple(plugins)
+        self._plugin_entries = plugins if isinstance(plugins, str) else tuple(plugins)
         self._load_plugins()
         self._tools = make_registry(tools, self._hooks)
         self._listeners: list[Listener] = []
         self._run: Run | None = None
         self._direct: set[Run] = set()
+        self._log = log
+        if not quiet and sys.stderr is not None and sys.stderr.isatty():
+            self._listeners.append(Console())
+        self._streaming = False
         self._idle: asyncio.Future[None] | None = None
-        self._new_session()
+        self._new_session(session)
 
     # ---- running it ----
 
@@ -168,6 +181,7 @@ class Agent(Readings):
         messages = as_messages(prompt, "prompt")
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         unsubscribe = self.subscribe(events.put_nowait)
+        self._streaming = True
         task = asyncio.ensure_future(self._start(messages))
         task.add_done_callback(lambda _: events.put_nowait(None))
         try:
@@ -176,6 +190,7 @@ class Agent(Readings):
             await task
         finally:
             unsubscribe()
+            self._streaming = not task.done()
             if not task.done():
                 self.abort("the stream was left")
                 await asyncio.wait({task})
@@ -213,13 +228,17 @@ class Agent(Readings):
 
     def book(self, usage: Usage, plugin: str) -> None:
         """Add what a plugin's own model call used to the session's usage, under the plugin's name."""
-        state = self._state
-        state.usage = state.usage + usage
-        state.turn_usage = state.turn_usage + usage
-        state.plugin_usage[plugin] = state.plugin_usage.get(plugin, Usage()) + usage
+        self._box.book(usage, plugin)
         if self._run is not None:
             self._run.usage = self._run.usage + usage
             self._run.budget.add(usage)
+
+    def store_state(self, plugin: str, value: JsonValue) -> None:
+        """Keep a plugin's own state (JSON) in the session, where it survives the process; never sent to the model.
+
+        `session.stored_state(plugin)` gives it back. Raises TypeError when it is no JSON.
+        """
+        self._box.store_state(plugin, value)
 
     async def reset(self) -> None:
         """End the session and begin a new one with empty queues. Refused while running (`MisuseError`)."""
@@ -265,18 +284,20 @@ class Agent(Readings):
         elif message.via == "follow_up":
             self.follow_ups.take(message)
 
-    def _new_session(self) -> None:
-        parent: ToolContext | None = calling_context()
-        self._state = SessionState(self._limits, parent.session.id if parent is not None and parent.session else None)
-        self._session = Session(self._state)
-        self._emitter = Emitter(self._state, self._clock.monotonic)
-        for listener in self._listeners:
-            self._emitter.subscribe(listener)
+    def _new_session(self, session: str | None = None) -> None:
+        queues = (self.steering, self.follow_ups)
+        self._box = SessionBox(self.name, self._limits, self._clock, queues, self._listeners, self._log)
+        if session is not None:
+            self._box.resume(session)
+        self._state, self._session, self._emitter = self._box.state, self._box.session, self._box.emitter
 
     async def _end_session(self, what: str) -> None:
         if self._run is not None:
             raise MisuseError(f"{what}: a run is active; abort() it and wait for its end first")
-        await end_session(self, self._state, self._hooks, self._make_run(AbortSignal()))
+        try:
+            await end_session(self, self._state, self._hooks, self._make_run(AbortSignal()))
+        finally:
+            self._box.close()
 
     def _make_run(self, abort: AbortSignal, context: contextvars.Context | None = None) -> Run:
         supervisor = Supervisor(self._clock, abort, self.grace_seconds, context)
@@ -302,18 +323,26 @@ class Agent(Readings):
         self._hooks = hook_table(self._plugins)
 
     async def _start(self, prompts: Sequence[UserMessage]) -> RunResult:
+        if self._run is not None and self._streaming:
+            await asyncio.sleep(0)  # a stream that was just left has yet to say so
+            await asyncio.sleep(0)
+            if self._run is not None and self._run.aborted:
+                await self.wait_idle()
         if self._run is not None:
             raise MisuseError("a run is active; wait for it, or queue the message with steer(...) or follow_up(...)")
         if self._state.ended:
             raise MisuseError("the session was closed; call reset() to begin a new one")
+        self._tools.check()
         check_priced(self.provider, self._limits)  # a model that cannot be had is said before anything begins
         context = contextvars.copy_context()
         run = self._run = self._make_run(AbortSignal(), context)
         try:
             if not self._state.started:
                 expect_end(self, self._hooks)
+            self._box.keep()
             start = self._clock.monotonic()
             finished, cancellation = await carry_out(run, prompts, context)
+            run.warnings.extend(self._box.take_warnings())
             self.last_result = result_of(run, finished, self._clock.monotonic() - start)
         finally:
             self._run = None

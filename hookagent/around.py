@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
@@ -18,8 +18,8 @@ from hookagent.contract import WrongReturnError, read_return
 from hookagent.dispatch import SLOW_SECONDS, Dispatcher, Implementation, OverranError
 from hookagent.errors import MisuseError, PluginError, RequestRefusedError
 from hookagent.requests import BlockView, Note, Request
-from hookagent.supervise import contained, outcome_of
 from hookagent.watch import Deadline
+from hookagent.work import Work
 
 
 def owned_request(request: Request, before: Request, plugin: str) -> Request:
@@ -43,23 +43,23 @@ async def around_model(
     dispatcher: Dispatcher,
     implementations: tuple[Implementation, ...],
     request: Request,
-    innermost: Callable[[Request], Awaitable[Any]],
+    innermost: Callable[[Request], Coroutine[Any, Any, Any]],
 ) -> Any:
     """Call `wrap_model_call` implementations around `innermost(request)`; the first is the outermost."""
     chain = _Chain(dispatcher, implementations[0])
 
-    async def layer(index: int, current: Request) -> Any:
+    def layer(index: int, current: Request) -> Coroutine[Any, Any, Any]:
         if index == len(implementations):
-            return await chain.inner(lambda: innermost(current))
+            return chain.inner(lambda: innermost(current))
         implementation = implementations[index]
 
-        async def call_next(given: Any) -> Any:
+        def call_next(given: Any) -> Coroutine[Any, Any, Any]:
             if not isinstance(given, Request):
                 raise TypeError(f"call_next() takes a Request, not a {type(given).__name__}")
             owned = given if given is current else owned_request(given, current, implementation.plugin)
-            return await layer(index + 1, owned)
+            return layer(index + 1, owned)
 
-        return await chain.layer(implementation, call_next, current)
+        return chain.layer(implementation, call_next, current)
 
     return await chain.finish(layer(0, request), dispatcher.supervisor.context)
 
@@ -68,15 +68,15 @@ async def around_tool(
     dispatcher: Dispatcher,
     implementations: tuple[Implementation, ...],
     tool_call: Any,
-    innermost: Callable[[], Awaitable[Any]],
+    innermost: Callable[[], Coroutine[Any, Any, Any]],
 ) -> Any:
     """Call `wrap_tool_call` implementations around `innermost()`; the first is the outermost."""
     chain = _Chain(dispatcher, implementations[0])
 
-    async def layer(index: int) -> Any:
+    def layer(index: int) -> Coroutine[Any, Any, Any]:
         if index == len(implementations):
-            return await chain.inner(innermost)
-        return await chain.layer(implementations[index], lambda: layer(index + 1), tool_call)
+            return chain.inner(innermost)
+        return chain.layer(implementations[index], lambda: layer(index + 1), tool_call)
 
     return await chain.finish(layer(0), None)
 
@@ -90,6 +90,7 @@ class _Chain:
         "_given_up",
         "_inner",
         "_interrupt",
+        "_outer",
         "_outermost",
         "_over",
         "_supervisor",
@@ -101,43 +102,42 @@ class _Chain:
         self._outermost = outermost
         self._dispatcher = dispatcher
         self._supervisor = dispatcher.supervisor
-        self._inner: set[asyncio.Task[Any]] = set()
+        self._inner: set[Work] = set()
         self._watched: Deadline | None = None
         self._failure: PluginError | None = None
         self._interrupt: KeyboardInterrupt | None = None
         self._over = False
         self._unreported: tuple[Implementation, PluginError, float] | None = None
-        self._given_up: asyncio.Future[None] = self._supervisor.loop.create_future()
+        self._given_up = False
+        self._outer: Work | None = None
 
-    async def inner(self, innermost: Callable[[], Awaitable[Any]]) -> Any:
+    async def inner(self, innermost: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
         supervisor = self._supervisor
         if supervisor.abort.aborted:
             return Aborted(supervisor.abort.reason)
-        if any(not task.done() for task in self._inner):
+        if any(work.outcome is None for work in self._inner):
             raise MisuseError("call_next(): what it called before is still running; one call at a time")
-
-        async def call() -> Any:
-            return await innermost()
-
-        task = supervisor.loop.create_task(contained(call()))
-        self._inner.add(task)
+        work = Work(supervisor.loop, innermost())
+        self._inner.add(work)
         try:
-            ended = await supervisor.until(task)
+            ended = await supervisor.ended(work)
         except BaseException:  # the hook gave up waiting (its own time-out): what it waited for must not run on
-            await supervisor.cancel(task)
+            await supervisor.cancel(work)
             raise
-        if ended == "aborted":
-            task.cancel()
+        outcome = work.outcome
+        if ended == "aborted" or outcome is None:
+            work.cancel()
             return Aborted(supervisor.abort.reason)
-        self._inner.discard(task)
-        outcome = outcome_of(task)
+        self._inner.discard(work)
         if outcome.error is not None:
             if isinstance(outcome.error, KeyboardInterrupt):
                 self._interrupt = outcome.error
             raise outcome.error
         return outcome.value
 
-    async def layer(self, implementation: Implementation, call_next: Callable[..., Awaitable[Any]], value: Any) -> Any:
+    async def layer(
+        self, implementation: Implementation, call_next: Callable[..., Coroutine[Any, Any, Any]], value: Any
+    ) -> Any:
         """One hook, with its own time watched; what it gives is checked, what it does wrong is kept."""
         dispatcher, supervisor = self._dispatcher, self._supervisor
         task = asyncio.current_task()
@@ -219,8 +219,9 @@ class _Chain:
         raise failure from error
 
     def _give_up(self) -> None:
-        if not self._given_up.done():
-            self._given_up.set_result(None)
+        self._given_up = True
+        if self._outer is not None and self._outer.on_end is not None:
+            self._outer.on_end(self._outer)  # whoever waits for it waits no longer
 
     async def finish(self, outermost: Coroutine[Any, Any, Any], context: contextvars.Context | None) -> Any:
         """Run the outermost layer to its end, and give its value or raise the first failure.
@@ -228,16 +229,16 @@ class _Chain:
         After an abort it has the grace time; one that overran and does not heed its cancellation, too.
         """
         supervisor = self._supervisor
-        task = supervisor.loop.create_task(contained(outermost), context=context)
+        work = self._outer = Work(supervisor.loop, outermost, context=context)
         try:
-            ended = await supervisor.until(task, self._given_up)
-            if ended == "aborted":
-                await supervisor.until(task, self._given_up, limit=supervisor.grace_left, heed_abort=False)
+            await supervisor.ended(work)
+            if supervisor.abort.aborted and not self._given_up:
+                await supervisor.ended(work, supervisor.grace_left, heed_abort=False)
         finally:
             self._over = True
             if self._watched is not None:
                 self._watched.cancel()
-            left_over = [one for one in (*self._inner, task) if not one.done()]
+            left_over = [one for one in (*self._inner, work) if one.outcome is None]
             if left_over:
                 await supervisor.cancel(*left_over)
         if self._interrupt is not None:
@@ -248,9 +249,9 @@ class _Chain:
                 self._dispatcher.failed.add(implementation.plugin)
                 self._dispatcher.report(implementation, "overran", failure.what, seconds)
             raise self._failure
-        if not task.done():
+        outcome = work.outcome
+        if outcome is None:
             return Aborted(supervisor.abort.reason)
-        outcome = outcome_of(task)
         if outcome.error is None:
             return outcome.value
         if not isinstance(outcome.error, asyncio.CancelledError):

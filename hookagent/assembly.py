@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import difflib
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hookagent.dispatch import HookTable, Implementation
@@ -78,6 +79,28 @@ def _register(implementation: Implementation, registry: ToolRegistry) -> None:
     if returned is not None:
         raise refuse(
             f"hook 'register_tools' returned a value; call register(function) instead ({implementation.place})"
+        )
+
+
+SETTINGS = ("max_output_tokens", "temperature", "effort", "stop", "seed")
+"""The common vocabulary of `model_settings`; a vendor's own settings stand in a mapping under its name."""
+
+
+def check_settings(settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A copy of `model_settings`. Raises `ConfigurationError` for a name that no vendor has."""
+    for name, value in (settings or {}).items():
+        if name not in SETTINGS and not isinstance(value, Mapping):
+            near = difflib.get_close_matches(name, SETTINGS, 1)
+            guess = f"; did you mean '{near[0]}'?" if near else f"; the settings are: {', '.join(SETTINGS)}"
+            raise ConfigurationError(f"model_settings: unknown setting '{name}'{guess}")
+    return dict(settings or {})
+
+
+def check_model(model: Any) -> None:
+    """Refuse what is neither a model's name nor a provider. Raises `ConfigurationError`."""
+    if not isinstance(model, str | Provider | None):
+        raise ConfigurationError(
+            f"model: expected a name such as 'anthropic:claude-sonnet-5' or a provider, got a {type(model).__name__}"
         )
 
 

@@ -11,7 +11,7 @@ from hookagent.errors import MisuseError, ProviderError, ProviderErrorKind
 from hookagent.frozen import FrozenDict
 from hookagent.messages import AssistantMessage, UserMessage
 from hookagent.providers.base import Provider
-from hookagent.providers.retry import stream_with_retries
+from hookagent.providers.retry import ask_with_retries
 from hookagent.providers.routing import default_model, provider_for
 from hookagent.requests import BlockView, Request
 from hookagent.transcript import Transcript
@@ -52,12 +52,8 @@ async def complete_with_usage(
         output_schema=None if output is None else output.model_json_schema(),
         output_name="output" if output is None else output.__name__[:64],
     )
-    reply: AssistantMessage | None = None
-    async for item in stream_with_retries(provider, request, clock=clock):
-        if isinstance(item, AssistantMessage):
-            reply = item
-    if reply is None:
-        raise ProviderError("incomplete", provider.name, "the reply ended before it was whole")
+    reply = await ask_with_retries(provider, request, clock=clock)
+    assert reply is not None  # nobody hears it who could end it
     if reply.stop_reason in _CUT or (
         reply.stop_reason not in _WHOLE and (output is not None or not reply.text.strip())
     ):

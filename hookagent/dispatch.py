@@ -132,11 +132,11 @@ class Dispatcher:
         plugin's `on_error` softens that (observing hooks only); `KeyboardInterrupt` as it is, and the
         cancellation of the run's own task.
         """
-        if implementation.plugin in self.disabled and implementation.contract.softened:
+        if self.disabled and implementation.plugin in self.disabled and implementation.contract.softened:
             return None
         start = self.monotonic()
-        task = asyncio.current_task()
-        cancels = task.cancelling() if task is not None else 0
+        task = self.supervisor.task
+        cancels = task.cancelling()
         returned: Returned | None = None
         coroutine: Any = None
         value: Any = None
@@ -145,11 +145,11 @@ class Dispatcher:
             value = implementation.call(*values, self.agent, self.session)
             if implementation.is_async:
                 coroutine = value
-            else:
+            elif value is not None:
                 returned = self._read(implementation, value)
         except BaseException as raised:
             error = raised
-        if task is not None and task.cancelling() > cancels:
+        if task.cancelling() > cancels:
             error = await _undo_cancel(task, cancels) or error
         if coroutine is not None:
             value, error = await self._awaited(implementation, coroutine)
@@ -165,8 +165,8 @@ class Dispatcher:
         if returned is not None:
             self.report(implementation, "returned", type(value).__name__, seconds)
         # Without a time limit it may take as long as it likes: somebody is being asked.
-        hurried = implementation.time_limit is not None
-        if seconds > SLOW_SECONDS and hurried and (returned is None or not implementation.is_async):
+        hurried = seconds > SLOW_SECONDS and implementation.time_limit is not None
+        if hurried and (returned is None or not implementation.is_async):
             self.report(implementation, "slow", self.slowness(implementation, seconds), seconds)
         return returned
 
@@ -177,7 +177,9 @@ class Dispatcher:
         start = self.monotonic()
         error: BaseException | None = None
         try:
-            self._read(implementation, implementation.call(*values, self.agent, self.session))
+            value = implementation.call(*values, self.agent, self.session)
+            if value is not None:
+                self._read(implementation, value)
         except BaseException as raised:
             error = raised
         seconds = self.charge(implementation, start)

@@ -20,30 +20,43 @@ class Emitter:
     `hook` is called with each event too and may raise only what the run must hear of.
     """
 
-    __slots__ = ("_faults", "_listeners", "_untold", "hook", "monotonic", "on_fault", "state")
+    __slots__ = ("_faults", "_hook", "journal", "_listeners", "_untold", "heard", "monotonic", "on_fault", "state")
 
     def __init__(self, state: SessionState, monotonic: Callable[[], float]) -> None:
         self.state = state
         self.monotonic = monotonic
-        self.hook: Callable[[Event], None] | None = None
+        self._hook: Callable[[Event], None] | None = None
         self.on_fault: Callable[[str], object] | None = None
         self._listeners: tuple[Listener, ...] = ()
+        self.journal: Listener | None = None
+        """What hears each event before the plugins and listeners do, so that it is on disk before anything goes on."""
+        self.heard = False
+        """Whether anybody hears what the trace does not keep (deltas, progress)."""
         self._faults: dict[int, int] = {}
         self._untold: collections.deque[Event] = collections.deque()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with every event from now on; returns what ends it."""
-        self._listeners = (*self._listeners, listener)
+        self._listen((*self._listeners, listener))
 
         def unsubscribe() -> None:
-            self._listeners = tuple(one for one in self._listeners if one is not listener)
+            self._listen(tuple(one for one in self._listeners if one is not listener))
 
         return unsubscribe
 
     @property
-    def heard(self) -> bool:
-        """Whether anybody hears what the trace does not keep (deltas, progress)."""
-        return bool(self._listeners) or self.hook is not None
+    def hook(self) -> Callable[[Event], None] | None:
+        """What gives each event to the plugins, or None where no plugin wants them."""
+        return self._hook
+
+    @hook.setter
+    def hook(self, hook: Callable[[Event], None] | None) -> None:
+        self._hook = hook
+        self._listen(self._listeners)
+
+    def _listen(self, listeners: tuple[Listener, ...]) -> None:
+        self._listeners = listeners
+        self.heard = bool(listeners) or self._hook is not None
 
     def emit(self, kind: Callable[..., Any], *fields: Any) -> None:
         """Make an event of `kind` with its own `fields`, keep it, and tell everybody.
@@ -51,11 +64,11 @@ class Emitter:
         What is emitted while an event is being told is told after it, so that everybody hears the same order.
         """
         state = self.state
-        state.number += 1
-        event: Event = kind(state.number, self.monotonic(), state.turn, state.iteration, *fields)
+        number = state.number = state.number + 1
+        event: Event = kind(number, self.monotonic(), state.turn, state.iteration, *fields)
         if kind is not MessageDelta and kind is not ToolProgress:
             state.trace.append(event)
-        if not self.heard:
+        if not self.heard and self.journal is None:
             return
         untold = self._untold
         untold.append(event)
@@ -70,8 +83,10 @@ class Emitter:
             raise
 
     def _tell(self, event: Event) -> None:
-        if self.hook is not None:
-            self.hook(event)
+        if self.journal is not None:
+            self.journal(event)
+        if self._hook is not None:
+            self._hook(event)
         for listener in self._listeners:
             try:
                 listener(event)
@@ -85,7 +100,7 @@ class Emitter:
         count = self._faults[id(listener)] = self._faults.get(id(listener), 0) + 1
         dropped = count >= _FAULTS_ALLOWED
         if dropped:
-            self._listeners = tuple(one for one in self._listeners if one is not listener)
+            self._listen(tuple(one for one in self._listeners if one is not listener))
         text = f"listener '{name}' raised {type(error).__name__}: {error}" + ("; it is dropped" if dropped else "")
         if self.on_fault is not None:
             self.on_fault(text)

@@ -67,7 +67,7 @@ def freeze(value: JsonValue) -> JsonValue:
         return value
     if kind is FrozenDict or kind is FrozenList:
         return value
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
         return FrozenDict({str(key): freeze(item) for key, item in value.items()})
     if isinstance(value, list | tuple):
         return FrozenList(freeze(item) for item in value)

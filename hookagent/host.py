@@ -77,6 +77,8 @@ def load_plugins(entries: Iterable[Any], *, options_problem: OptionsProblem | No
 
     Raises `PluginLoadError` for the first that cannot be used, naming it, its distribution and the reason.
     """
+    if isinstance(entries, str | Mapping):
+        raise ConfigurationError(f"plugins: expected a list of plugins, got {entries!r}; write plugins=[...]")
     loaded: list[LoadedPlugin] = []
     names: set[str] = set()
     for entry in entries:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from hookagent.frozen import FrozenDict, JsonValue
+from hookagent.quick_values import made_quickly
 from hookagent.usage import Usage
 
 StopReason = Literal[
@@ -36,6 +37,7 @@ class Image:
     media_type: str
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class UserMessage:
     """What a person, a queue or a plugin says to the model.
@@ -56,6 +58,7 @@ class UserMessage:
         return not self.images and not self.text.strip()
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class TextPart:
     """A piece of a reply's text."""
@@ -63,6 +66,7 @@ class TextPart:
     text: str
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class ProviderPart:
     """A part that only `provider` (its wire form) understands; replayed to it unchanged, or not at all.
@@ -77,6 +81,7 @@ class ProviderPart:
     text: str = ""
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A model's request to run a tool.
@@ -96,6 +101,7 @@ class ToolCall:
 AssistantPart = TextPart | ProviderPart | ToolCall
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
     """A model's reply, its parts in the order the model wrote them.
@@ -110,16 +116,22 @@ class AssistantMessage:
     provider: str = ""
     stop_detail: str = ""
     wire_cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _calls: tuple[ToolCall, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def text(self) -> str:
         """The text of the reply, without thinking and calls."""
-        return "".join(part.text for part in self.parts if type(part) is TextPart)
+        return "".join([part.text for part in self.parts if type(part) is TextPart])
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls, in call order."""
-        return tuple(part for part in self.parts if type(part) is ToolCall)
+        calls = self._calls
+        if calls is None:
+            # Read many times in a round, picked out once.
+            calls = tuple([part for part in self.parts if type(part) is ToolCall])
+            object.__setattr__(self, "_calls", calls)
+        return calls
 
     def without_provider_parts(self) -> AssistantMessage:
         """The same reply without the parts that only its vendor understands (dropped as a whole)."""
@@ -133,6 +145,7 @@ class AssistantMessage:
         return replace(self, parts=parts)
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """What a call gave, as the model sees it.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from hookagent.errors import MisuseError
-from hookagent.supervise import contained
+from hookagent.work import contained
 
 ValueT = TypeVar("ValueT")
 

@@ -21,6 +21,8 @@ def as_messages(prompt: Prompt, via: Via, images: Sequence[Image] = ()) -> tuple
         if not isinstance(prompt, str):
             raise MisuseError("images go with a text; put them into the UserMessage")
         prompt = UserMessage(prompt, tuple(images))
+    if not isinstance(prompt, str | UserMessage | Sequence):
+        raise MisuseError(f"a prompt is text, a UserMessage, or a list of them, not a {type(prompt).__name__}")
     given = (prompt,) if isinstance(prompt, str | UserMessage) else tuple(prompt)
     if not given:
         raise MisuseError("the prompt is empty; give text, a UserMessage, or a list of them")

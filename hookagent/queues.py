@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import threading
-from typing import Literal
+from typing import Literal, Protocol
 
 from hookagent.messages import UserMessage
 
 QueueMode = Literal["one-at-a-time", "all"]
+
+
+class QueueWatcher(Protocol):
+    """Told of what enters a queue and what leaves it; in the thread that did it."""
+
+    def queued(self, message: UserMessage) -> None:
+        """A message was put in."""
+
+    def taken(self, message: UserMessage) -> None:
+        """A message left: it was stored, taken back, or cleared."""
 
 
 class MessageQueue:
@@ -17,17 +27,20 @@ class MessageQueue:
     identity, so equal texts may wait side by side.
     """
 
-    __slots__ = ("_lock", "_messages", "mode")
+    __slots__ = ("_lock", "_messages", "mode", "watcher")
 
     def __init__(self, mode: QueueMode = "one-at-a-time") -> None:
         self.mode: QueueMode = mode
         self._messages: tuple[UserMessage, ...] = ()
         self._lock = threading.Lock()
+        self.watcher: QueueWatcher | None = None
 
     def put(self, message: UserMessage) -> None:
         """Add a message at the end."""
         with self._lock:
             self._messages = (*self._messages, message)
+        if self.watcher is not None:
+            self.watcher.queued(message)
 
     def peek(self) -> tuple[UserMessage, ...]:
         """All messages that wait, left where they are."""
@@ -44,12 +57,17 @@ class MessageQueue:
             kept = tuple(one for one in self._messages if one is not message)
             found = len(kept) != len(self._messages)
             self._messages = kept
+        if found and self.watcher is not None:
+            self.watcher.taken(message)
         return found
 
     def clear(self) -> tuple[UserMessage, ...]:
         """Remove all messages, and return them."""
         with self._lock:
             cleared, self._messages = self._messages, ()
+        if self.watcher is not None:
+            for message in cleared:
+                self.watcher.taken(message)
         return cleared
 
     def __len__(self) -> int:

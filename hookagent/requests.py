@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from hookagent.frozen import FrozenDict
 from hookagent.messages import AssistantMessage, UserMessage
+from hookagent.quick_values import made_quickly
 from hookagent.transcript import Block, ToolRound, Transcript
 
 if TYPE_CHECKING:
     from hookagent.tools.tool import Tool
+
+
+_NOTHING_REPLACED: Mapping[int, ToolRound] = MappingProxyType({})
 
 
 class BlockView(Sequence[Block]):
@@ -26,7 +30,8 @@ class BlockView(Sequence[Block]):
     `start`, ascending; `replaced` maps an index to the round that stands there instead.
     """
 
-    __slots__ = ("kept", "replaced", "start", "transcript")
+    __slots__ = ("_length", "kept", "replaced", "start", "transcript")
+    _length: int
     transcript: Transcript
     start: int
     kept: tuple[int, ...]
@@ -37,19 +42,21 @@ class BlockView(Sequence[Block]):
         transcript: Transcript,
         start: int = 0,
         kept: tuple[int, ...] = (),
-        replaced: Mapping[int, ToolRound] = MappingProxyType({}),
+        replaced: Mapping[int, ToolRound] = _NOTHING_REPLACED,
     ) -> None:
         put = object.__setattr__
         put(self, "transcript", transcript)
         put(self, "start", start)
         put(self, "kept", kept)
+        # A snapshot does not grow.
+        put(self, "_length", len(kept) + len(transcript) - start)
         put(self, "replaced", replaced if type(replaced) is MappingProxyType else MappingProxyType(dict(replaced)))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a view of blocks is frozen; '{name}' cannot be set (use the methods of the request)")
 
     def __len__(self) -> int:
-        return len(self.kept) + len(self.transcript) - self.start
+        return self._length
 
     def index_of(self, position: int) -> int:
         """The transcript's index of the block at `position` of this view."""
@@ -86,6 +93,7 @@ class Note:
     origin: str = ""
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class Request:
     """What one model call is made of.

@@ -37,6 +37,7 @@ class RunResult:
     """What `run` gives: `answer` and `status` of its last turn, `usage` of all its turns, the `session`.
 
     `reason` says in words why a run did not complete; `limit` is the name of the limit that was hit;
+    `error_kind` the kind of the `ProviderError` that the model's side failed with;
     `not_stored` are prompts that a `Stop` (or a failure) kept out of the transcript; `errors` are texts of
     what failed without changing the outcome (an `on_complete` of a plugin), `warnings` of what was to be taken
     mildly (a listener, a plugin with `on_error: warn`). Its `str()` is the answer.
@@ -48,6 +49,7 @@ class RunResult:
     session: Session
     reason: str = ""
     limit: str | None = None
+    error_kind: str | None = None
     iterations: int = 0
     tool_calls: int = 0
     seconds: float = 0.0

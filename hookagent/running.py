@@ -74,6 +74,7 @@ def result_of(run: Run, finished: Finished, seconds: float) -> RunResult:
         session=run.session,
         reason=end.reason,
         limit=end.limit,
+        error_kind=end.error_kind,
         iterations=run.iterations,
         tool_calls=run.tool_calls,
         seconds=seconds,

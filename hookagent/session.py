@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
 from hookagent.events import Event
+from hookagent.frozen import JsonValue
 from hookagent.limits import Limits
 from hookagent.messages import UserMessage
-from hookagent.transcript import Transcript
-from hookagent.usage import Usage
+from hookagent.transcript import ToolRound, Transcript
+from hookagent.usage import NO_USAGE, Usage
 
 if TYPE_CHECKING:
     from hookagent.loop.calls import CallState
@@ -37,6 +38,7 @@ class SessionState:
         "number",
         "parent_id",
         "pending",
+        "plugin_state",
         "plugin_usage",
         "shapes",
         "started",
@@ -61,12 +63,13 @@ class SessionState:
         self.turn = 0
         self.iteration = 0
         self.user_prompt = ""
-        self.usage = Usage()
-        self.turn_usage = Usage()
+        self.usage = NO_USAGE
+        self.turn_usage = NO_USAGE
         self.limits = limits
         self.charges: dict[str, list[float]] = {}
         self.disabled: set[str] = set()
         self.shapes: dict[str, tuple[int, str | None]] = {}
+        self.plugin_state: dict[str, JsonValue] = {}
         self.plugin_usage: dict[str, Usage] = {}
         self.used_ids: set[str] = set()
         self.first_task: int | None = None
@@ -84,7 +87,7 @@ class SessionState:
         """Take the grown transcript, and note where the protected messages of its new blocks stand."""
         for index in range(len(self.transcript), len(transcript)):
             block = transcript[index]
-            if isinstance(block, UserMessage):
+            if type(block) is not ToolRound and isinstance(block, UserMessage):
                 if self.first_task is None:
                     self.first_task = index
                 if block.origin is None or self.newest_user is None:
@@ -222,6 +225,10 @@ class Session:
     def plugin_usage(self) -> Mapping[str, Usage]:
         """What plugins' own model calls used, by plugin; part of `usage`."""
         return dict(self._state.plugin_usage)
+
+    def stored_state(self, plugin: str) -> JsonValue:
+        """What a plugin last kept in the session with `agent.store_state`, frozen; None where it kept nothing."""
+        return self._state.plugin_state.get(plugin)
 
     def __repr__(self) -> str:
         return f"Session({self.id}, turn {self.turn}, {len(self.transcript)} blocks)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 from typing import TYPE_CHECKING
 
 from hookagent.dispatch import HookTable
@@ -40,6 +41,8 @@ async def end_session(agent: Agent, state: SessionState, hooks: HookTable, run: 
         except (PluginError, KeyboardInterrupt) as raised:
             failure = failure or raised
     run.supervisor.close()
+    for warning in run.warnings:
+        logging.getLogger("hookagent").warning("%s", warning)
     if failure is not None:
         raise failure
 

@@ -15,31 +15,9 @@ from typing import Any, Literal
 from hookagent.abort import AbortSignal
 from hookagent.clock import Clock
 from hookagent.watch import Watch
+from hookagent.work import Contained, Work
 
 Ended = Literal["done", "overran", "aborted"]
-
-
-class Contained:
-    """How a contained coroutine ended: a value, or the exception it raised, whatever it was."""
-
-    __slots__ = ("error", "value")
-
-    def __init__(self, value: Any, error: BaseException | None) -> None:
-        self.value = value
-        self.error = error
-
-
-async def contained(coroutine: Coroutine[Any, Any, Any]) -> Contained:
-    """Await `coroutine` and catch everything, so that no `SystemExit` or interrupt reaches the event loop."""
-    try:
-        return Contained(await coroutine, None)
-    except BaseException as error:
-        return Contained(None, error)
-
-
-def outcome_of(task: asyncio.Task[Contained]) -> Contained:
-    """How the coroutine of a done task ended; one that cancelled its own task and returned was not contained."""
-    return Contained(None, asyncio.CancelledError()) if task.cancelled() else task.result()
 
 
 class Supervisor:
@@ -47,6 +25,7 @@ class Supervisor:
 
     __slots__ = (
         "_abort_time",
+        "_task",
         "_waiting",
         "abort",
         "clock",
@@ -67,8 +46,19 @@ class Supervisor:
         self.context = context
         self.inline_task: asyncio.Task[Any] | None = None
         self.grace_seconds = grace_seconds
+        self._task: asyncio.Task[Any] | None = None
         self._abort_time: float | None = None
         self._waiting: set[asyncio.Future[None]] = set()
+
+    @property
+    def task(self) -> asyncio.Task[Any]:
+        """The run's own task: the one that first asks for it, which only the loop and its dispatcher do."""
+        task = self._task
+        if task is None:
+            # Kept, since Python 3.11 looks it up slowly and it is wanted for each hook.
+            task = self._task = asyncio.current_task()
+            assert task is not None
+        return task
 
     def interrupt_soon(self) -> None:
         """Tell the run, from any thread, that the abort signal was given."""
@@ -98,6 +88,14 @@ class Supervisor:
 
         Whether the limit was what ended it.
         """
+        if limit is None:
+            if heed_abort:
+                self._waiting.add(future)
+            try:
+                await future
+            finally:
+                self._waiting.discard(future)
+            return False
         overran = False
 
         def wake() -> None:
@@ -106,15 +104,14 @@ class Supervisor:
                 overran = True
                 future.set_result(None)
 
-        deadline = self.watch.limit(limit, wake) if limit is not None else None
+        deadline = self.watch.limit(limit, wake)
         if heed_abort:
             self._waiting.add(future)
         try:
             await future
         finally:
             self._waiting.discard(future)
-            if deadline is not None:
-                deadline.cancel()
+            deadline.cancel()
         return overran
 
     async def until(self, *tasks: asyncio.Future[Any], limit: float | None = None, heed_abort: bool = True) -> Ended:
@@ -140,32 +137,50 @@ class Supervisor:
             return "done"
         return "overran" if overran else "aborted"
 
+    async def ended(self, work: Work, limit: float | None = None, heed_abort: bool = True) -> Ended:
+        """Wait until `work` has ended, `limit` seconds have passed, or the abort comes."""
+        if work.outcome is not None:
+            return "done"
+        if heed_abort and self.abort.aborted:
+            return "aborted"
+        future: asyncio.Future[None] = self.loop.create_future()
+
+        def wake(_: Work) -> None:
+            if not future.done():
+                future.set_result(None)
+
+        work.on_end = wake
+        overran = await self.asleep(future, limit, heed_abort)
+        if work.outcome is not None:
+            return "done"
+        return "overran" if overran else "aborted"
+
     async def run(self, coroutine: Coroutine[Any, Any, Any], limit: float | None) -> tuple[Ended, Contained | None]:
         """Run `coroutine` in a task of its own, at most `limit` seconds, and give how it ended.
 
         After an abort everything together has the grace time; what has not ended then ended as "aborted". A
         task that ignores its cancellation is left behind.
         """
-        task = self.loop.create_task(contained(coroutine), context=self.context)
+        work = Work(self.loop, coroutine, context=self.context)
         try:
             if self.abort.aborted:
                 left = self.grace_left
                 own_limit = limit is not None and limit < left
-                ended = await self.until(task, limit=limit if own_limit else left, heed_abort=False)
+                ended = await self.ended(work, limit if own_limit else left, heed_abort=False)
                 ended = "aborted" if ended == "overran" and not own_limit else ended
             else:
-                ended = await self.until(task, limit=limit)
+                ended = await self.ended(work, limit)
         except BaseException:  # the run itself is cancelled: nobody waits for this any more
-            task.cancel()
+            work.cancel()
             raise
         if ended == "done":
-            return "done", outcome_of(task)
-        await self.cancel(task)
+            return "done", work.outcome
+        await self.cancel(work)
         return ended, None
 
-    async def cancel(self, *tasks: asyncio.Task[Any]) -> bool:
-        """Cancel `tasks` and wait for them, at most the grace time; whether all ended."""
-        running = [task for task in tasks if not task.done()]
+    async def cancel(self, *works: Work) -> bool:
+        """Cancel `works` and wait for them, at most the grace time; whether all ended."""
+        running = [work.task for work in works if work.task is not None and not work.task.done()]
         for task in running:
             task.cancel()
         left = self.grace_left if self.abort.aborted else self.grace_seconds

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 from hookagent.messages import AssistantMessage, Message, ToolCall, ToolResult, UserMessage
+from hookagent.quick_values import made_quickly
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class ToolRound:
     """An assistant message with calls, and their results in call order; `None` where one is still missing."""
@@ -30,12 +32,13 @@ class ToolRound:
     @property
     def closed(self) -> bool:
         """Whether every call has its result."""
-        return None not in self.results
+        # Not `None not in results`, which would compare each result with None by value; a generator is slower still.
+        return all([result is not None for result in self.results])  # noqa: C419
 
     @property
     def open_calls(self) -> tuple[ToolCall, ...]:
         """The calls that have no result yet."""
-        return tuple(call for call, result in zip(self.calls, self.results, strict=True) if result is None)
+        return tuple([call for call, result in zip(self.calls, self.results, strict=True) if result is None])
 
     def result_of(self, call_id: str) -> ToolResult | None:
         """The result of one call, or None while it is open. Raises KeyError for an unknown id."""
@@ -127,7 +130,12 @@ class Transcript(Sequence[Block]):
             raise TranscriptError("a reply cannot be added while tool calls wait for results")
         calls = reply.tool_calls
         if calls:
-            if len({call.id for call in calls}) != len(calls) or not all(call.id for call in calls):
+            if len(calls) == 1:
+                usable = bool(calls[0].id)
+            else:
+                ids = {call.id for call in calls}
+                usable = len(ids) == len(calls) and all(ids)
+            if not usable:
                 raise TranscriptError("the calls of a reply need ids, all different")
             return self._snapshot(self._log, self._length, ToolRound(reply, (None,) * len(calls)), ())
         log, length = self._grown(reply)
@@ -141,14 +149,19 @@ class Transcript(Sequence[Block]):
         open_round = self._open_round
         if open_round is None:
             raise TranscriptError(f"no call waits for a result (got one for '{result.call_id}')")
-        calls, results = open_round.calls, open_round.results
-        index = next((place for place, call in enumerate(calls) if call.id == result.call_id), None)
-        if index is None:
-            raise TranscriptError(f"no open call has the id '{result.call_id}'")
+        results, call_id = open_round.results, result.call_id
+        index = -1
+        for place, call in enumerate(open_round.reply.tool_calls):
+            if call.id == call_id:
+                index = place
+        if index < 0:
+            raise TranscriptError(f"no open call has the id '{call_id}'")
         if results[index] is not None:
-            raise TranscriptError(f"call '{result.call_id}' already has its result")
-        grown = ToolRound(open_round.reply, (*results[:index], result, *results[index + 1 :]))
-        if None in grown.results:
+            raise TranscriptError(f"call '{call_id}' already has its result")
+        # Of one result nothing stands before or behind it.
+        filled = (result,) if len(results) == 1 else (*results[:index], result, *results[index + 1 :])
+        grown = ToolRound(open_round.reply, filled)
+        if len(results) > 1 and not grown.closed:
             return self._snapshot(self._log, self._length, grown, self._held)
         log, length = self._grown(grown)
         new = self._snapshot(log, length, None, ())
@@ -182,6 +195,8 @@ class Transcript(Sequence[Block]):
     def __getitem__(self, index: slice) -> Sequence[Block]: ...
     def __getitem__(self, index: int | slice) -> Block | Sequence[Block]:
         length = self._length
+        if type(index) is int and 0 <= index < length:
+            return self._log[index]
         if isinstance(index, slice):
             return [self._log[i] for i in range(*index.indices(length))]
         if index < 0:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hookagent.quick_values import made_quickly
 
+
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What model calls used, in tokens; the four counts never overlap (design, "Usage").
@@ -29,16 +32,20 @@ class Usage:
     @property
     def total_tokens(self) -> int:
         """All four counts together; what a token limit counts."""
-        return self.prompt_tokens + self.output_tokens
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
         """The sum; its cost is unknown as soon as one part's is."""
-        known = self.cost_usd is not None and other.cost_usd is not None
+        mine, theirs = self.cost_usd, other.cost_usd
         return Usage(
             self.input_tokens + other.input_tokens,
             self.cache_read_tokens + other.cache_read_tokens,
             self.cache_write_tokens + other.cache_write_tokens,
             self.output_tokens + other.output_tokens,
-            (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
+            None if mine is None or theirs is None else mine + theirs,
             self.requests + other.requests,
         )
+
+
+NO_USAGE = Usage()
+"""Nothing used yet. Sums that begin with it stay the same object as long as they count the same."""

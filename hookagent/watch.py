@@ -12,36 +12,46 @@ _SWEPT_FROM = 64
 
 
 class Deadline:
-    """One time limit being watched; it can be paused while others' time passes."""
+    """One time limit being watched; it can be paused while others' time passes.
 
-    __slots__ = ("_callback", "_left", "_watch", "when")
+    `when` is the time at which it is over, None while it does not count; `queued` the time at which the watch will
+    look at it next, or None. Time only goes on, so that `when` is never before `queued`.
+    """
+
+    __slots__ = ("_callback", "_left", "_watch", "queued", "when")
 
     def __init__(self, watch: Watch, seconds: float, callback: Callable[[], object]) -> None:
         self._watch = watch
         self._callback: Callable[[], object] | None = callback
         self._left = seconds
-        self.when: float | None = None
-        self.resume()
+        self.queued: float | None = None
+        self.when: float | None = watch.clock.monotonic() + seconds
+        watch.push(self)
 
     def cancel(self) -> None:
         """Stop watching."""
-        self._callback = None
-        if self.when is not None:
-            self.when = None
-            self._watch.forget_one()
+        if self._callback is not None:
+            self._callback = self.when = None
+            if self.queued is not None:
+                self._watch.forget_one()
 
     def pause(self) -> None:
         """Do not count the time from now on."""
         if self.when is not None:
             self._left = self.when - self._watch.clock.monotonic()
             self.when = None
-            self._watch.forget_one()
 
     def resume(self) -> None:
         """Count again."""
         if self.when is None and self._callback is not None:
             self.when = self._watch.clock.monotonic() + self._left
-            self._watch.push(self)
+            if self.queued is None:
+                self._watch.push(self)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether nobody waits for it any more."""
+        return self._callback is None
 
     def fire(self) -> None:
         """Called by the watch when the time is over."""
@@ -69,16 +79,17 @@ class Watch:
 
     def push(self, deadline: Deadline) -> None:
         """Queue a deadline that has a time."""
-        assert deadline.when is not None
-        heapq.heappush(self._heap, (deadline.when, next(self._order), deadline))
-        if self._armed_for is None or deadline.when < self._armed_for:
-            self._arm(deadline.when)
+        when = deadline.queued = deadline.when
+        assert when is not None
+        heapq.heappush(self._heap, (when, next(self._order), deadline))
+        if self._armed_for is None or when < self._armed_for:
+            self._arm(when)
 
     def forget_one(self) -> None:
-        """One queued time is void. Most limits are: so that they do not pile up, they are swept out when half are."""
+        """A limit that is queued was cancelled, as most are: they are swept out when half are, not to pile up."""
         self._stale += 1
         if self._stale > _SWEPT_FROM and self._stale * 2 > len(self._heap):
-            self._heap = [entry for entry in self._heap if entry[2].when == entry[0]]
+            self._heap = [entry for entry in self._heap if not entry[2].cancelled]
             heapq.heapify(self._heap)
             self._stale = 0
 
@@ -93,15 +104,21 @@ class Watch:
         now = self.clock.monotonic()
         while self._heap:
             when, _, deadline = self._heap[0]
-            if deadline.when != when:  # paused, cancelled or pushed anew
+            if deadline.cancelled:
                 heapq.heappop(self._heap)
                 self._stale = max(0, self._stale - 1)
-            elif when <= now:
-                heapq.heappop(self._heap)
-                deadline.fire()
-            else:
+            elif when > now:
                 self._arm(when)
                 return
+            else:
+                heapq.heappop(self._heap)
+                deadline.queued = None
+                if deadline.when is None:
+                    continue  # paused: it is queued again when it counts again
+                if deadline.when <= now:
+                    deadline.fire()
+                else:
+                    self.push(deadline)
 
     def close(self) -> None:
         """Forget every deadline and the timer."""

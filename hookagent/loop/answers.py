@@ -76,4 +76,4 @@ def _answer(run: Run, implementation: Implementation, state: CallState, answer: 
 
 def still_suspended(states: Sequence[CallState]) -> list[CallState]:
     """The calls that wait for an answer."""
-    return [state for state in states if state.suspended and state.result is None]
+    return [state for state in states if state.result is None and state.suspended]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
 from hookagent.limits import Limits
-from hookagent.usage import Usage
+from hookagent.usage import NO_USAGE, Usage
 
 
 class Exceeded(NamedTuple):
@@ -42,7 +42,7 @@ class Budget:
         self.limits = limits
         self.iterations = 0
         self.tool_calls = 0
-        self.usage = Usage()
+        self.usage = NO_USAGE
         self.crossed: Exceeded | None = None
         self._parent = parent
         self._monotonic = monotonic
@@ -88,9 +88,10 @@ class Budget:
         if self._parent is not None:
             self._parent.begin_iteration()
 
-    def add(self, usage: Usage) -> None:
-        """Count what a model call used."""
-        self.usage = self.usage + usage
+    def add(self, usage: Usage, known: tuple[Usage, Usage] | None = None) -> None:
+        """Count what a model call used; `known` is a sum that was made already: what it began with, and with it."""
+        before = self.usage
+        self.usage = known[1] if known is not None and known[0] is before else before + usage
         if self._parent is not None:
             self._parent.add(usage)
 

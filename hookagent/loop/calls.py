@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from hookagent.frozen import FrozenDict, JsonValue, freeze, thaw
 from hookagent.messages import AssistantMessage, ToolCall, ToolResult
@@ -24,6 +24,17 @@ _CUT_TEXTS = {
     "refusal": "not run: the reply was stopped as a refusal, so its calls cannot be trusted",
     "filtered": "not run: the reply was stopped by a filter, so its calls cannot be trusted",
 }
+
+
+_RESTORED = ("original", "verdict", "by", "asked_by", "amended_by", "edited_by", "answered", "gated", "result")
+
+
+class OpenCall(Protocol):
+    """What a session on disk knows of a call that waits; its fields are those of `CallState`."""
+
+    @property
+    def call(self) -> ToolCall:
+        """The call, with the arguments as it would run."""
 
 
 class CallState:
@@ -79,6 +90,14 @@ class CallState:
         self.looked_at: ToolCall | None = None
         self.started = False
         self.result: ToolResult | None = None
+
+    @classmethod
+    def restored(cls, known: OpenCall) -> CallState:
+        """A call of a round that waits, as a session on disk knows it."""
+        state = cls(known.call)
+        for name in _RESTORED:
+            setattr(state, name, getattr(known, name))
+        return state
 
     def prepare(self, registry: ToolRegistry) -> None:
         """Find the tool and validate the arguments; what fails becomes `problem`."""
@@ -159,6 +178,8 @@ class CallState:
 
     def refusal(self) -> ToolResult | None:
         """The result of a call that will not run: a problem, or a `Deny`; None for any other."""
+        if self.verdict is None and self.problem is None:
+            return None
         if isinstance(self.verdict, Deny):
             text = f"denied by '{self.by}': {self.verdict.reason}"
             return ToolResult(text, True, "denied", self.call.id)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import collections
-from collections.abc import Sequence
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any
 
 from hookagent.abort import Aborted
 from hookagent.around import around_tool
+from hookagent.dispatch import Implementation
 from hookagent.events import ToolProgress, ToolStart
 from hookagent.loop.calls import CallState
 from hookagent.loop.results import ABANDONED, INTERRUPTING, clean_result, graver, settle, store_result
 from hookagent.loop.run import Run
 from hookagent.messages import ToolResult
-from hookagent.supervise import Contained, contained, outcome_of
 from hookagent.tools.context import ToolContext, calling
 from hookagent.tools.execute import Execution, execute
+from hookagent.work import Work
 
 
 async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
@@ -26,14 +28,14 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
     failed, `KeyboardInterrupt` when a tool raised it, and the cancellation of the run's own task.
     """
     waiting = collections.deque(states)
-    running: dict[asyncio.Task[Contained], tuple[CallState, ToolContext]] = {}
-    finished: collections.deque[asyncio.Task[Contained]] = collections.deque()
+    running: dict[Work, tuple[CallState, ToolContext]] = {}
+    finished: collections.deque[Work] = collections.deque()
     supervisor = run.supervisor
     wake: asyncio.Future[None] | None = None
     failure: BaseException | None = None
 
-    def ended(task: asyncio.Task[Contained]) -> None:
-        finished.append(task)
+    def ended(work: Work) -> None:
+        finished.append(work)
         if wake is not None and not wake.done():
             wake.set_result(None)
 
@@ -43,10 +45,10 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
             if give_up_at is None and (run.aborted or failure is not None):
                 left = supervisor.grace_left if run.aborted else supervisor.grace_seconds
                 give_up_at = supervisor.clock.monotonic() + left
-                for task, (state, _) in running.items():
-                    _ask_to_stop(run, task, state)
+                for work, (state, _) in running.items():
+                    _ask_to_stop(run, work, state)
             if give_up_at is None:
-                while waiting and _may_start(run, waiting[0], running):
+                while waiting and (not running or _may_start(run, waiting[0], running)):
                     state = waiting.popleft()
                     over = run.budget.take_call()
                     if over is not None:
@@ -56,9 +58,8 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
                     context = _context(run, state)
                     state.started = True
                     run.emit(ToolStart, state.call)
-                    task = supervisor.loop.create_task(contained(_call(run, state, context)))
-                    running[task] = (state, context)
-                    task.add_done_callback(ended)
+                    work = Work(supervisor.loop, _call(run, state, context), ended)
+                    running[work] = (state, context)
             elif not running:
                 break
             if not finished:
@@ -73,16 +74,17 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
                 if overran and not finished:
                     break
             while finished:
-                task = finished.popleft()
-                state, context = running.pop(task)
+                work = finished.popleft()
+                state, context = running.pop(work)
                 context.finish()
+                assert work.outcome is not None
                 try:
-                    await settle(run, state, outcome_of(task))
+                    await settle(run, state, work.outcome)
                 except INTERRUPTING as error:
                     failure = graver(failure, error)
     finally:  # also where somebody who listens raised what nobody may: what was started must hear of the end
-        for task in running:
-            task.cancel()
+        for work in running:
+            work.cancel()
     for state, context in running.values():
         context.finish()
         try:
@@ -93,10 +95,10 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
         raise failure
 
 
-def _ask_to_stop(run: Run, task: asyncio.Task[Contained], state: CallState) -> None:
+def _ask_to_stop(run: Run, work: Work, state: CallState) -> None:
     """Ask one running call to stop: a plain tool reads the signal, hooks around a call see `Aborted`."""
     if not run.aborted or (state.tool is not None and state.tool.is_async and not run.hooks.wrap_tool_call):
-        task.cancel()
+        work.cancel()
 
 
 async def _not_run(run: Run, state: CallState, reason: str) -> BaseException | None:
@@ -108,11 +110,7 @@ async def _not_run(run: Run, state: CallState, reason: str) -> BaseException | N
     return None
 
 
-def _may_start(
-    run: Run, state: CallState, running: dict[asyncio.Task[Contained], tuple[CallState, ToolContext]]
-) -> bool:
-    if not running:
-        return True
+def _may_start(run: Run, state: CallState, running: Mapping[Work, tuple[CallState, ToolContext]]) -> bool:
     if run.max_parallel is not None and len(running) >= run.max_parallel:
         return False
     if state.tool is not None and state.tool.alone:
@@ -144,12 +142,16 @@ def _context(run: Run, state: CallState) -> ToolContext:
     )
 
 
-async def _call(run: Run, state: CallState, context: ToolContext) -> Execution | ToolResult | Aborted:
+def _call(run: Run, state: CallState, context: ToolContext) -> Coroutine[Any, Any, Execution | ToolResult | Aborted]:
     """Execute one call, through the `wrap_tool_call` hooks where there are any."""
+    wraps = run.hooks.wrap_tool_call
+    return _wrapped(run, wraps, state, context) if wraps else _innermost(run, state, context)
+
+
+async def _wrapped(
+    run: Run, wraps: tuple[Implementation, ...], state: CallState, context: ToolContext
+) -> Execution | ToolResult | Aborted:
     with calling(context):
-        wraps = run.hooks.wrap_tool_call
-        if not wraps:
-            return await _innermost(run, state, context)
         executions: list[Execution] = []
 
         async def innermost() -> ToolResult | Aborted:
@@ -168,7 +170,7 @@ async def _call(run: Run, state: CallState, context: ToolContext) -> Execution |
         return Execution(result, raised if result.is_error else None)
 
 
-async def _innermost(run: Run, state: CallState, context: ToolContext) -> Execution:
+def _innermost(run: Run, state: CallState, context: ToolContext) -> Coroutine[Any, Any, Execution]:
     tool = state.tool
     assert tool is not None
     keywords = state.keywords
@@ -177,27 +179,28 @@ async def _innermost(run: Run, state: CallState, context: ToolContext) -> Execut
     state.keywords = None  # another call of `call_next` makes fresh objects
     limit = tool.time_limit
     monotonic = run.supervisor.clock.monotonic
-    if limit is None:
-        return await execute(tool, keywords, context, run.result_limit, monotonic=monotonic)
+    execution = execute(tool, keywords, context, run.result_limit, monotonic=monotonic)
+    return execution if limit is None else _limited(run, state, execution, limit)
+
+
+async def _limited(run: Run, state: CallState, execution: Coroutine[Any, Any, Execution], limit: float) -> Execution:
     supervisor = run.supervisor
-    task = supervisor.loop.create_task(
-        contained(execute(tool, keywords, context, run.result_limit, monotonic=monotonic))
-    )
+    work = Work(supervisor.loop, execution)
     try:
-        ended = await supervisor.until(task, limit=limit)
+        ended = await supervisor.ended(work, limit)
     except BaseException:  # cancelled from outside: what runs in the other task must hear of it
-        await supervisor.cancel(task)
+        await supervisor.cancel(work)
         raise
-    if ended == "done":
-        outcome = outcome_of(task)
+    outcome = work.outcome
+    if outcome is not None:
         if outcome.error is not None:
             raise outcome.error
-        execution: Execution = outcome.value
-        return execution
-    task.cancel()
+        executed: Execution = outcome.value
+        return executed
+    work.cancel()
     if ended == "aborted":
-        await supervisor.cancel(task)
-        text = ABANDONED if not task.done() else "interrupted: aborted by user while it ran; it may have run"
+        stopped = await supervisor.cancel(work)
+        text = ABANDONED if not stopped else "interrupted: aborted by user while it ran; it may have run"
         return Execution(ToolResult(text, True, "interrupted", state.call.id), None)
     text = f"overran its time limit of {limit:g} s: the outcome is unknown, it may have run"
     return Execution(ToolResult(text, True, "interrupted", state.call.id, "TimeLimit"), TimeoutError(text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hookagent.errors import PluginError
@@ -23,9 +23,9 @@ def store_user(run: Run, message: UserMessage) -> None:
     run.emit(MessageEnd, message)
 
 
-def store_added(run: Run, messages: Iterable[UserMessage]) -> None:
+def store_added(run: Run, messages: Sequence[UserMessage]) -> None:
     """Store what plugins added; after an abort it is dropped, and beside the transcript there is no place for it."""
-    if run.aborted or run.detached:
+    if not messages or run.aborted or run.detached:
         return
     for message in messages:
         store_user(run, message)

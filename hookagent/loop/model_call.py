@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from hookagent.abort import Aborted
 from hookagent.around import around_model, owned_request
@@ -26,8 +25,10 @@ from hookagent.frozen import FrozenDict, freeze
 from hookagent.loop.run import End, Run
 from hookagent.messages import AssistantMessage
 from hookagent.providers.base import Delta, Provider, Retrying
-from hookagent.providers.retry import stream_with_retries
+from hookagent.providers.retry import ask_with_retries
 from hookagent.requests import BlockView, Request
+
+_NO_SETTINGS = FrozenDict()
 
 
 async def call_model(run: Run) -> tuple[Request, AssistantMessage] | End:
@@ -43,9 +44,9 @@ async def call_model(run: Run) -> tuple[Request, AssistantMessage] | End:
         if isinstance(called, _TooLong):
             shorter = await _shaped(run)
             unchanged = not _is_shorter(shorter, request)
-            called = End("failed", str(called.error)) if unchanged else await _asked(run, shorter)
+            called = _too_long(called) if unchanged else await _asked(run, shorter)
             if isinstance(called, _TooLong):
-                called = End("failed", str(called.error))
+                called = _too_long(called)
             request = shorter
     finally:
         run.state.streaming = None
@@ -87,6 +88,10 @@ async def _asked(run: Run, request: Request) -> AssistantMessage | End | _TooLon
     return reply
 
 
+def _too_long(refused: _TooLong) -> End:
+    return End("failed", str(refused.error), error_kind=refused.error.kind)
+
+
 def _is_shorter(request: Request, than: Request) -> bool:
     """Whether a request leaves something out that the other one had, or sends something else in its place."""
     now, before = request.blocks, than.blocks
@@ -105,17 +110,10 @@ async def _failed(run: Run, error: BaseException, source: str, text: str) -> End
     run.emit(ErrorEvent, "model", source, text)
     for implementation in run.hooks.on_error:
         await run.dispatch.one(implementation, error, None)
-    return End("failed", text)
+    return End("failed", text, error_kind=error.kind if isinstance(error, ProviderError) else None)
 
 
 async def _shaped(run: Run) -> Request:
-    try:
-        return await _shaped_by_hooks(run)
-    except RequestRefusedError as error:
-        raise _blamed(run, error, "shape_request") from error
-
-
-async def _shaped_by_hooks(run: Run) -> Request:
     box, state = run.box, run.state
     state.know_window(box.provider.context_window)
     settings = box.model_settings
@@ -133,7 +131,10 @@ async def _shaped_by_hooks(run: Run) -> Request:
         if returned is None or returned.value is None or returned.value is request:
             continue
         before = request
-        request = owned_request(returned.value, before, implementation.plugin)
+        try:
+            request = owned_request(returned.value, before, implementation.plugin)
+        except RequestRefusedError as error:
+            raise _blamed(run, error, "shape_request") from error
         _announce(run, implementation.plugin, before, request)
     return request
 
@@ -151,6 +152,8 @@ def _announce(run: Run, plugin: str, before: Request, request: Request) -> None:
 
 
 def _frozen(settings: Mapping[str, Any]) -> FrozenDict:
+    if not settings:
+        return _NO_SETTINGS
     try:
         frozen: FrozenDict = freeze(settings)
     except TypeError:  # no JSON: the provider says which setting it cannot take
@@ -177,9 +180,7 @@ async def _around(run: Run, provider: Provider, request: Request) -> AssistantMe
 async def _inline(run: Run, provider: Provider, request: Request) -> AssistantMessage | Aborted:
     """Ask in the run's own task: an abort cancels what it awaits, and the cancellation ends here."""
     supervisor = run.supervisor
-    task = asyncio.current_task()
-    assert task is not None
-    supervisor.inline_task = task
+    task = supervisor.inline_task = supervisor.task
     cancels = task.cancelling()
     try:
         return await _stream(run, provider, request)
@@ -200,31 +201,32 @@ def _cancelled_within(provider: Provider) -> ProviderError:
 
 
 async def _stream(run: Run, provider: Provider, request: Request) -> AssistantMessage | Aborted:
-    emit, emitter, clock = run.emit, run.emitter, run.supervisor.clock
+    emit, emitter, abort, clock = run.emit, run.emitter, run.abort, run.supervisor.clock
     start = clock.monotonic()
     heard = False
-    reply: AssistantMessage | None = None
     streaming: list[str] = []
     run.state.streaming = streaming
+
+    def hear(item: Delta | Retrying) -> bool:
+        nonlocal heard
+        if type(item) is Delta:
+            if item.kind == "text":
+                streaming.append(item.text)
+            if emitter.heard:
+                heard = True
+                emit(MessageDelta, item.kind, item.text)
+        elif type(item) is Retrying:
+            emit(Retry, item.attempt, item.wait_seconds, item.error)
+            streaming.clear()
+            emit(MessageReplaced, "retry")
+        return not abort.aborted
+
     emit(MessageStart, "assistant")
-    attempts = stream_with_retries(provider, request, clock=clock, policy=run.retry_policy, may_retry=lambda: not heard)
-    async with contextlib.aclosing(cast("AsyncGenerator[Any, None]", attempts)) as stream:
-        async for item in stream:
-            if type(item) is Delta:
-                if item.kind == "text":
-                    streaming.append(item.text)
-                if emitter.heard:
-                    heard = True
-                    emit(MessageDelta, item.kind, item.text)
-            elif isinstance(item, AssistantMessage):
-                reply = item
-            elif type(item) is Retrying:
-                emit(Retry, item.attempt, item.wait_seconds, item.error)
-                streaming.clear()
-                emit(MessageReplaced, "retry")
-            if reply is None and run.supervisor.abort.aborted:
-                return Aborted(run.supervisor.abort.reason)
-    assert reply is not None
+    reply = await ask_with_retries(
+        provider, request, hear, clock=clock, policy=run.retry_policy, may_retry=lambda: not heard
+    )
+    if reply is None:
+        return Aborted(abort.reason)
     _book(run, reply)
     milliseconds = (clock.monotonic() - start) * 1000.0
     emit(ResponseReceived, reply.usage, reply.stop_reason, milliseconds)
@@ -234,9 +236,12 @@ async def _stream(run: Run, provider: Provider, request: Request) -> AssistantMe
 def _book(run: Run, reply: AssistantMessage) -> None:
     usage = reply.usage if reply.usage.requests else replace(reply.usage, requests=1)
     state = run.state
-    state.usage = state.usage + usage
-    state.turn_usage = state.turn_usage + usage
-    run.usage = run.usage + usage
-    run.budget.add(usage)
-    if usage.total_tokens:
-        state.last_reply_tokens = usage.total_tokens
+    before = run.usage
+    total = run.usage = before + usage
+    # Session, turn and budget have mostly counted the same as the run: one sum serves them all.
+    state.usage = total if state.usage is before else state.usage + usage
+    state.turn_usage = total if state.turn_usage is before else state.turn_usage + usage
+    run.budget.add(usage, (before, total))
+    tokens = usage.total_tokens
+    if tokens:
+        state.last_reply_tokens = tokens

@@ -19,10 +19,11 @@ async def take_reply(run: Run, reply: AssistantMessage, added: list[UserMessage]
         detail = f" ({reply.stop_detail})" if reply.stop_detail else ""
         return await _empty_reply(run, f"the model gave an empty reply; stop reason: {reply.stop_reason}{detail}")
     store_added(run, added)
-    run.check_failure()
-    text = stored.text
+    if run.failure is not None:
+        run.check_failure()
     if stored.tool_calls:
         return await tool_round(run, stored)
+    text = stored.text
     if reply.stop_reason == "pause":
         return None
     if reply.stop_reason == "length":
@@ -86,7 +87,11 @@ async def _before_end(run: Run, answer: str) -> End | None:
 
 def _with_fresh_ids(reply: AssistantMessage, used: set[str]) -> AssistantMessage:
     """Give calls whose id is missing or was used before in this session a fresh one."""
-    if not reply.tool_calls:
+    calls = reply.tool_calls
+    if not calls:
+        return reply
+    if len(calls) == 1 and calls[0].id and calls[0].id not in used:
+        used.add(calls[0].id)  # the usual case, and the cheap one
         return reply
     changed = False
     parts = []

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Any
 
-from hookagent.contract import Returned
 from hookagent.errors import PluginError
 from hookagent.events import ErrorEvent, ToolEnd
 from hookagent.frozen import thaw
 from hookagent.loop.calls import CallState
 from hookagent.loop.run import Run
 from hookagent.messages import ToolResult
-from hookagent.supervise import Contained
 from hookagent.tools.execute import Execution
 from hookagent.tools.text import bounded_text, to_text
+from hookagent.work import Contained
 
 ABANDONED = "aborted by user: the tool did not stop in the grace time; it may still be running, and may have run"
 MAY_HAVE_RUN = "interrupted: it was started, and may have run"
@@ -36,7 +33,10 @@ async def settle(run: Run, state: CallState, outcome: Contained) -> None:
     error = outcome.error
     call_id = state.call.id
     if error is None and isinstance(outcome.value, Execution):
-        await store_result(run, state, replace(outcome.value.result, call_id=call_id), outcome.value.exception)
+        result, raised = outcome.value
+        if result.call_id != call_id:
+            result = replace(result, call_id=call_id)
+        await store_result(run, state, result, raised)
         return
     if isinstance(error, PluginError):
         text = f"the call failed closed: {error}"
@@ -65,17 +65,8 @@ async def store_result(run: Run, state: CallState, result: ToolResult, error: Ba
 
     Raises, after it is stored, the `PluginError` of one that failed, or what interrupted the run meanwhile.
     """
-    call = state.call
+    call, failed = state.call, run.dispatch.failed
     failure: BaseException | None = None
-
-    async def told(step: Coroutine[Any, Any, Returned | None]) -> Returned | None:
-        nonlocal failure
-        try:
-            return await step
-        except INTERRUPTING as raised:
-            failure = graver(failure, raised)
-            return None
-
     if result.status != "ok":
         result = replace(result, content=bounded_text(result.content, run.result_limit))
     if result.status in ("ok", "error") and state.changed:
@@ -85,12 +76,19 @@ async def store_result(run: Run, state: CallState, result: ToolResult, error: Ba
     if error is not None:
         run.emit(ErrorEvent, "tool", call.name, result.content)
         for implementation in run.hooks.on_error:
-            if implementation.plugin not in run.dispatch.failed:
-                await told(run.dispatch.one(implementation, error, call))
+            if implementation.plugin not in failed:
+                try:
+                    await run.dispatch.one(implementation, error, call)
+                except INTERRUPTING as raised:
+                    failure = graver(failure, raised)
     for implementation in run.hooks.after_each_tool:
-        if implementation.plugin in run.dispatch.failed:
+        if implementation.plugin in failed:
             continue
-        returned = await told(run.dispatch.one(implementation, call, result))
+        try:
+            returned = await run.dispatch.one(implementation, call, result)
+        except INTERRUPTING as raised:
+            failure = graver(failure, raised)
+            continue
         if returned is not None and returned.value is not None:
             result = _changed(run, result, returned.value)
     state.result = result

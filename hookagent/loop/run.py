@@ -17,7 +17,7 @@ from hookagent.result import Status
 from hookagent.session import Session, SessionState
 from hookagent.supervise import Supervisor
 from hookagent.tools.registry import ToolRegistry
-from hookagent.usage import Usage
+from hookagent.usage import NO_USAGE
 
 if TYPE_CHECKING:
     from hookagent.agent import Agent
@@ -33,6 +33,7 @@ class End(NamedTuple):
     reason: str = ""
     answer: str = ""
     limit: str | None = None
+    error_kind: str | None = None
 
 
 class Box(Protocol):
@@ -68,6 +69,7 @@ class Run:
     """One `run`, with all its turns. Made by the agent, used by the loop alone."""
 
     __slots__ = (
+        "abort",
         "agent",
         "box",
         "budget",
@@ -120,6 +122,7 @@ class Run:
         self.emitter = emitter
         self.emit = emitter.emit
         self.supervisor = supervisor
+        self.abort = supervisor.abort
         self.tool_execution: ToolExecution = tool_execution
         self.result_limit = result_limit
         self.retry_policy = retry_policy
@@ -128,7 +131,7 @@ class Run:
         self.closing = False
         self.detached = False
         self.dispatch = Dispatcher(agent, session, supervisor, state.charges, state.disabled, self._report)
-        self.usage = Usage()
+        self.usage = NO_USAGE
         self.iterations = 0
         self.tool_calls = 0
         self.errors: list[str] = []
@@ -145,11 +148,11 @@ class Run:
     @property
     def aborted(self) -> bool:
         """Whether the abort signal was given."""
-        return self.supervisor.abort.aborted
+        return self.abort.aborted
 
     def abort_end(self) -> End:
         """The end of an aborted turn."""
-        return End("aborted", self.supervisor.abort.reason or "aborted")
+        return End("aborted", self.abort.reason or "aborted")
 
     def check_failure(self) -> None:
         """Raise what an `on_event` implementation did since the last step."""
@@ -164,12 +167,14 @@ class Run:
             self.failure = None
 
     def _on_event(self, event: Event) -> None:
+        dispatch = self.dispatch
+        failed, may_be_about = dispatch.failed, type(event) in _ABOUT_PLUGINS
         for implementation in self.hooks.on_event:
             plugin = implementation.plugin
-            if plugin in self.dispatch.failed or _about_listening(event, plugin):
+            if plugin in failed or (may_be_about and _about_listening(event, plugin)):
                 continue
             try:
-                self.dispatch.plain(implementation, event)
+                dispatch.plain(implementation, event)
             except (PluginError, KeyboardInterrupt) as failure:
                 # The run hears of it at its next step: raising here could leave a round open.
                 if self.failure is None:
@@ -184,6 +189,9 @@ class Run:
             text = f"plugin '{plugin}': hook '{implementation.hook}' {detail}"
             if text not in self.warnings:
                 self.warnings.append(text)
+
+
+_ABOUT_PLUGINS = (HookReport, ErrorEvent)
 
 
 def _about_listening(event: Event, plugin: str) -> bool:

@@ -57,16 +57,22 @@ def _one_by_one(run: Run) -> bool:
 
 
 async def _parallel(run: Run, states: Sequence[CallState]) -> End | None:
-    end = await before_tools(run, states) or await before_each_tool(run, states)
-    if end is not None:
-        return end
-    end = await look_again(run, states) or await resolve(run, states)
-    return end or await _run_at_once(run, states)
+    hooks = run.hooks
+    if hooks.before_tools or hooks.before_each_tool:
+        end = await before_tools(run, states) or await before_each_tool(run, states)
+        if end is not None:
+            return end
+        end = await look_again(run, states) or await resolve(run, states)
+        if end is not None:
+            return end
+    return await _run_at_once(run, states)
 
 
 async def _run_at_once(run: Run, states: Sequence[CallState]) -> End | None:
-    await _refuse(run, states)
-    await execute_calls(run, [state for state in states if state.may_run and state.result is None])
+    ready = [state for state in states if state.may_run and state.result is None]
+    if len(ready) != len(states):
+        await _refuse(run, states)
+    await execute_calls(run, ready)
     return run.abort_end() if run.aborted else None
 
 
@@ -119,8 +125,9 @@ async def _close(run: Run, states: Sequence[CallState], end: End | None) -> End 
     else:
         _note_round(run, states)
     run.state.pending = []
-    closed = run.state.transcript[len(run.state.transcript) - 1 - _held_count(run)]
-    assert isinstance(closed, ToolRound)
+    if not run.hooks.after_tools:
+        return end
+    closed = _newest_round(run)
     for implementation in run.hooks.after_tools:
         returned = await run.dispatch.one(implementation, closed)
         if returned is None:
@@ -145,13 +152,13 @@ def _note_round(run: Run, states: Sequence[CallState]) -> None:
         store_user(run, UserMessage(warning, origin="hookagent", via="plugin"))
 
 
-def _held_count(run: Run) -> int:
-    """How many blocks stand behind the newest round: the messages that were held while it was open."""
+def _newest_round(run: Run) -> ToolRound:
+    """The round that was just closed; behind it stand the messages that were held while it was open."""
     transcript = run.state.transcript
-    count = 0
-    while not isinstance(transcript[len(transcript) - 1 - count], ToolRound):
-        count += 1
-    return count
+    place = len(transcript) - 1
+    while not isinstance(block := transcript[place], ToolRound):
+        place -= 1
+    return block
 
 
 def _reason(end: End) -> str:

@@ -25,7 +25,7 @@ from hookagent.loop.run import End, Run
 from hookagent.loop.tool_round import close_open_calls, resume_round
 from hookagent.messages import AssistantMessage, UserMessage
 from hookagent.requests import Request
-from hookagent.usage import Usage
+from hookagent.usage import NO_USAGE
 
 
 class Finished(NamedTuple):
@@ -55,7 +55,7 @@ async def _turn(run: Run, prompts: Sequence[UserMessage]) -> Finished:
     state = run.state
     state.turn += 1
     state.iteration = 0
-    state.turn_usage = Usage()
+    state.turn_usage = NO_USAGE
     state.tools_called = []
     run.grants = {}
     run.unread = [message for message in prompts if message.via == "prompt"]
@@ -103,14 +103,16 @@ async def _body(run: Run, prompts: Sequence[UserMessage]) -> End:
 
 async def _iteration(run: Run) -> End | None:
     state = run.state
-    run.check_failure()
+    if run.failure is not None:
+        run.check_failure()
     if run.aborted:
         return run.abort_end()
     # Limits win: what is queued stays queued.
     exceeded = run.budget.exceeded()
     if exceeded is not None:
         return await _limit(run, exceeded)
-    end = await accept_queued(run, run.box.peek_steering())
+    queued = run.box.peek_steering()
+    end = await accept_queued(run, queued) if queued else None
     if end is not None:
         return end
     run.iterations += 1
@@ -128,7 +130,7 @@ async def _iteration(run: Run) -> End | None:
     if isinstance(called, End):
         return called
     request, reply = called
-    reply, added = await _after_llm(run, request, reply)
+    reply, added = await _after_llm(run, request, reply) if run.hooks.after_llm else (reply, [])
     if run.aborted:
         return run.abort_end()
     return await take_reply(run, reply, added)

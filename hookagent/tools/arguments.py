@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from hookagent.errors import HookagentError
@@ -53,7 +54,11 @@ def _integer(text: str) -> int:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> FrozenDict:
-    made = FrozenDict((key, freeze(value) if type(value) is list else value) for key, value in pairs)
+    for _, value in pairs:
+        if type(value) is list:
+            pairs = [(key, freeze(value) if type(value) is list else value) for key, value in pairs]
+            break
+    made = FrozenDict(pairs)
     if len(made) != len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
@@ -75,16 +80,23 @@ def _clean_object(pairs: list[tuple[str, Any]]) -> FrozenDict:
     return _object([(clean_text(key), _clean(value)) for key, value in pairs])
 
 
+def _reader(hook: Callable[[list[tuple[str, Any]]], FrozenDict]) -> Callable[[str], JsonValue]:
+    """A decoder made once: `json.loads` makes a new one for each text that it reads with hooks."""
+    return json.JSONDecoder(
+        object_pairs_hook=hook, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_integer
+    ).decode
+
+
+_read, _read_and_clean = _reader(_object), _reader(_clean_object)
+
+
 def parse_json(text: str) -> JsonValue:
     """Read strict JSON as frozen values: no NaN, no infinity, no key twice; lone surrogates are replaced.
 
     Raises `ValueError` (`json.JSONDecodeError` for bad syntax) or `RecursionError`.
     """
     text = clean_text(text)
-    hook = _clean_object if _SURROGATE_ESCAPE.search(text) else _object
-    value = json.loads(
-        text, object_pairs_hook=hook, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_integer
-    )
+    value = _read_and_clean(text) if "\\" in text and _SURROGATE_ESCAPE.search(text) else _read(text)
     return freeze(_clean(value)) if type(value) is list or type(value) is str else value
 
 

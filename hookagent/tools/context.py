@@ -16,7 +16,8 @@ from typing import Any
 from hookagent.abort import AbortSignal
 from hookagent.errors import MisuseError
 
-_CURRENT: ContextVar[ToolContext | None] = ContextVar("hookagent_current_call", default=None)
+CURRENT_CALL: ContextVar[ToolContext | None] = ContextVar("hookagent_current_call", default=None)
+"""What `current_call()` gives; set around each call, by `calling` or, where each microsecond counts, directly."""
 
 
 def _nothing(value: Any) -> None:
@@ -128,18 +129,18 @@ class calling:
         self._context = context
 
     def __enter__(self) -> ToolContext:
-        self._token: Token[ToolContext | None] = _CURRENT.set(self._context)
+        self._token: Token[ToolContext | None] = CURRENT_CALL.set(self._context)
         return self._context
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        _CURRENT.reset(self._token)
+        CURRENT_CALL.reset(self._token)
 
 
 def calling_context() -> ToolContext | None:
     """Return the `ToolContext` of the tool call that this code runs in, or None outside of a tool."""
-    return _CURRENT.get()
+    return CURRENT_CALL.get()
 
 
 def current_call() -> ToolContext:
@@ -147,7 +148,7 @@ def current_call() -> ToolContext:
 
     Raises `MisuseError` outside of a tool.
     """
-    context = _CURRENT.get()
+    context = CURRENT_CALL.get()
     if context is None:
         raise MisuseError(
             "current_call() was called outside of a tool: call it while a tool runs, or give the tool a parameter "

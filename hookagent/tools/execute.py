@@ -11,12 +11,11 @@ import inspect
 import time
 from collections.abc import Callable
 from contextvars import copy_context
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookagent.abort import AbortedError
 from hookagent.messages import ToolResult
-from hookagent.tools.context import ToolContext, calling
+from hookagent.tools.context import CURRENT_CALL, ToolContext
 from hookagent.tools.text import DEFAULT_LIMIT, bounded_text, to_text
 from hookagent.tools.threads import TOOL_THREADS, ThreadPool
 from hookagent.tools.tool import Tool
@@ -24,8 +23,7 @@ from hookagent.tools.tool import Tool
 _MOST_CAUSES = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
+class Execution(NamedTuple):
     """What running a call gave: the result for the model, and the exception for `on_error` (None: it raised none)."""
 
     result: ToolResult
@@ -47,19 +45,30 @@ async def execute(
     that it returns is awaited. Never raises but `KeyboardInterrupt` and the caller's own cancellation; a thread that
     is given up runs on, but what it reports is ignored. Milliseconds are measured with `monotonic` (seconds).
     """
-    task = asyncio.current_task()
-    cancels = task.cancelling() if task is not None else 0
     started = monotonic()
     error: BaseException | None = None
     result: ToolResult | None = None
+    token = CURRENT_CALL.set(context)
     try:
-        outcome = await _run(tool, values, context, result_limit, threads)
-        if isinstance(outcome, BaseException):
-            error = outcome
+        positional, keywords = tool.bind(values, context)
+        if tool.is_async:
+            value = await tool.function(*positional, **keywords)
         else:
-            result = _as_result(outcome, result_limit)
+            carried = copy_context()
+            value = await threads.run(_call, tool.function, positional, keywords, result_limit, context=carried)
+        # The commonest answer first: asking whether something can be awaited is slow.
+        while type(value) is not str and inspect.isawaitable(value):
+            value = await value
+        if type(value) is str:
+            result = ToolResult(to_text(value, result_limit))
+        elif isinstance(value, BaseException):
+            error = value
+        else:
+            result = _as_result(value, result_limit)
     except asyncio.CancelledError as raised:
-        if task is not None and task.cancelling() > cancels:
+        # Asked only now: the tasks of calls are new, nobody has cancelled them before.
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
             raise
         error = raised
     except (KeyboardInterrupt, GeneratorExit):
@@ -67,27 +76,17 @@ async def execute(
     except BaseException as raised:
         error = raised
     finally:
+        CURRENT_CALL.reset(token)
         context.finish()
     if error is not None and _interrupted(error):
         raise KeyboardInterrupt from error
     if error is not None or result is None:
         result = failure(error or RuntimeError("the tool gave nothing"), result_limit)
     milliseconds = (monotonic() - started) * 1000.0
-    return Execution(replace(result, call_id=context.call_id, milliseconds=milliseconds), error)
-
-
-async def _run(tool: Tool, values: dict[str, Any], context: ToolContext, limit: int, threads: ThreadPool) -> Any:
-    """Call the tool; return a text, a `ToolResult` or an exception."""
-    positional, keywords = tool.bind(values, context)
-    with calling(context):
-        if tool.is_async:
-            value = await tool.function(*positional, **keywords)
-        else:
-            carried = copy_context()
-            value = await threads.run(_call, tool.function, positional, keywords, limit, context=carried)
-        while inspect.isawaitable(value):
-            value = await value
-        return _as_text(value, limit)
+    return Execution(
+        ToolResult(result.content, result.is_error, result.status, context.call_id, result.error_type, milliseconds),
+        error,
+    )
 
 
 def _call(function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any], limit: int) -> Any:
@@ -103,18 +102,20 @@ def _call(function: Callable[..., Any], positional: list[Any], keywords: dict[st
 
 
 def _as_text(value: Any, limit: int) -> Any:
-    return value if isinstance(value, ToolResult | BaseException) else to_text(value, limit)
+    return value if isinstance(value, (ToolResult, BaseException)) else to_text(value, limit)
 
 
 def _as_result(outcome: Any, limit: int) -> ToolResult:
     if not isinstance(outcome, ToolResult):
-        return ToolResult(str(outcome))
+        return ToolResult(to_text(outcome, limit))
     content = outcome.content if isinstance(outcome.content, str) else to_text(outcome.content, limit)
     failed = outcome.is_error or outcome.status != "ok"
     if failed and not content.strip():
         content = outcome.error_type or "the tool failed and gave no output"
     status = "error" if failed and outcome.status == "ok" else outcome.status
-    return replace(outcome, content=bounded_text(content, limit), is_error=failed, status=status)
+    return ToolResult(
+        bounded_text(content, limit), failed, status, outcome.call_id, outcome.error_type, outcome.milliseconds
+    )
 
 
 def failure(error: BaseException, result_limit: int = DEFAULT_LIMIT) -> ToolResult:

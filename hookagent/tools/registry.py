@@ -20,12 +20,13 @@ class ToolRegistry:
     for what cannot be a tool, and for two tools of one name.
     """
 
-    __slots__ = ("_cached", "_owners", "_tools")
+    __slots__ = ("_cached", "_checked", "_owners", "_tools")
 
     def __init__(self, tools: Iterable[Callable[..., Any] | Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
         self._owners: dict[str, str | None] = {}
         self._cached: tuple[Tool, ...] | None = None
+        self._checked: tuple[Tool, ...] | None = None
         offered: Any = tools
         if isinstance(offered, str) or not isinstance(offered, Iterable):
             raise ToolDefinitionError(
@@ -75,6 +76,17 @@ class ToolRegistry:
         if self._cached is None:
             self._cached = tuple(self._tools.values())
         return self._cached
+
+    def check(self) -> None:
+        """Make the schemas that are not made yet, so that a bad one is said before anything begins.
+
+        Raises `ToolDefinitionError` for a parameter whose type cannot be described.
+        """
+        tools = self.tools
+        if tools is not self._checked:
+            for one in tools:
+                _ = one.parameters
+            self._checked = tools
 
     def unknown_tool_text(self, name: str) -> str:
         """Say to a model that there is no tool `name`: the names there are, and the nearest. It is never run."""

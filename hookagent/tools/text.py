@@ -6,6 +6,7 @@ with the type's name where even that fails.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Any
 
@@ -16,6 +17,8 @@ NO_OUTPUT = "(no output)"
 
 DEFAULT_LIMIT = 100_000
 _FURTHEST_MOVE = 32
+_NOTICE = re.compile(r"\n\[… [0-9,]+ of (?:more than )?[0-9,]+ characters left out …\]\n")
+_LONGEST_NOTICE = 100
 _JOINER = "\u200d"
 
 
@@ -40,6 +43,9 @@ def to_text(value: Any, limit: int = DEFAULT_LIMIT) -> str:
     their text form. Numbers that JSON does not have become texts, NUL characters become visible. What is longer
     keeps head and tail, and the notice between them says how much was left out.
     """
+    if type(value) is str and value.isascii() and 0 < len(value) <= limit and "\x00" not in value:
+        # What most tools give: nothing in it has to be cleaned, cut or made visible.
+        return NO_OUTPUT if value.isspace() else value
     # Not isinstance, which asks the value itself: to_text must not raise for any value.
     if issubclass(type(value), str):
         return bounded_text(str.__str__(value), limit)
@@ -51,9 +57,10 @@ def to_text(value: Any, limit: int = DEFAULT_LIMIT) -> str:
 def bounded_text(text: str, limit: int = DEFAULT_LIMIT, *, unfinished: bool = False) -> str:
     """Clean `text` and keep head and tail when it is longer than `limit` characters; blank becomes a placeholder.
 
-    `unfinished` says that `text` is itself only the beginning of something longer.
+    `unfinished` says that `text` is itself only the beginning of something longer. A text that was cut to `limit`
+    before stays as it is: a second cut would count what the first one left, and tell a wrong size.
     """
-    if len(text) <= limit:
+    if len(text) <= limit or _was_cut(text, limit):
         text = _visible(text)
         if unfinished:
             return f"{text}\n[… more was left out …]"
@@ -64,6 +71,13 @@ def bounded_text(text: str, limit: int = DEFAULT_LIMIT, *, unfinished: bool = Fa
     head, tail = _visible(text[:head_end]), _visible(text[tail_start:])
     size = f"{'more than ' if unfinished else ''}{len(text):,}"
     return f"{head}\n[… {tail_start - head_end:,} of {size} characters left out …]\n{tail}"
+
+
+def _was_cut(text: str, limit: int) -> bool:
+    """Whether `text` is of the allowed length but for the notice of a cut in it."""
+    if len(text) > limit + _LONGEST_NOTICE:
+        return False
+    return any(len(text) - len(notice.group()) <= limit for notice in _NOTICE.finditer(text))
 
 
 def _visible(text: str) -> str:

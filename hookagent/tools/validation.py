@@ -32,6 +32,8 @@ _WANTS_OBJECT = _NAMED_TUPLES | {
     "typed_dict_type",
 }
 _TEXT_TRIED = ("string_", "bytes_")
+# Made once: `json.dumps` makes a new encoder for each call that has settings.
+_write_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def validate(
@@ -45,7 +47,7 @@ def validate(
 
     `expected` describes all parameters, `names` are theirs. Raises `ArgumentsError`.
     """
-    from pydantic import ValidationError
+    from pydantic_core import ValidationError
 
     current: JsonValue = arguments
     for _ in range(_MOST_ROUNDS):
@@ -77,7 +79,7 @@ def describe_parameters(schema: Mapping[str, Any]) -> str:
 def _to_json(arguments: JsonValue, tool_name: str, expected: str) -> bytes:
     try:
         plain = arguments if isinstance(arguments, dict) else dict(arguments)
-        text = json.dumps(plain, ensure_ascii=False, allow_nan=False)
+        text = _write_json(plain)
     except (ValueError, TypeError, RecursionError) as error:
         raise ArgumentsError(tool_name, (_not_json(error),), expected) from None
     try:

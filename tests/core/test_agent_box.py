@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from hookagent import Agent, MisuseError, UserMessage
+from hookagent import Agent, ConfigurationError, MisuseError, UserMessage
 from hookagent.errors import ProviderError, RunError
 from hookagent.events import Event
 from hookagent.messages import AssistantMessage, TextPart
@@ -199,3 +200,52 @@ def test_a_provider_error_of_another_kind_is_a_status_and_not_an_exception() -> 
             yield
 
     assert Agent(model=Broken([])).run_sync("go").reason == "vendor: no"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"model": 5}, "model: expected a name such as 'anthropic:claude-sonnet-5' or a provider, got a int"),
+        ({"plugins": "tool-logging"}, "plugins: expected a list of plugins, got 'tool-logging'"),
+        ({"model_settings": {"efort": 3}}, "model_settings: unknown setting 'efort'; did you mean 'effort'?"),
+        ({"tool_execution": "serial"}, "tool_execution: expected 'parallel' or 'sequential', got 'serial'"),
+    ],
+)
+def test_what_an_agent_cannot_be_made_of(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        Agent(**options)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("prompt", [None, 5, {"a": 1}])
+def test_a_prompt_of_another_kind_is_misuse(prompt: Any) -> None:
+    with pytest.raises(MisuseError, match="a prompt is text, a UserMessage, or a list of them"):
+        make_agent([ANSWER]).run_sync(prompt)
+
+
+def test_a_run_may_follow_a_stream_that_was_just_left() -> None:
+    agent = make_agent([calls("quick"), ANSWER, {"text": "second"}])
+
+    async def main() -> str:
+        async for _ in agent.stream("go"):
+            break
+        return (await agent.run("again")).answer
+
+    assert asyncio.run(main()) in ("done", "second")
+    assert agent.transcript.open_round is None
+
+
+def test_a_tool_whose_type_cannot_be_described_is_said_before_anything_begins() -> None:
+    def odd(f: Callable[[], int]) -> str:
+        """Take a function."""
+        return "never"
+
+    agent = make_agent([ANSWER], tools=[odd])
+    with pytest.raises(ConfigurationError, match="odd"):
+        agent.run_sync("go")
+    assert agent.session.turn == 0
+
+
+def test_the_kind_of_the_models_failure_is_in_the_result() -> None:
+    assert make_agent([{"error": "authentication"}]).run_sync("go").error_kind == "authentication"
+    assert make_agent([ANSWER]).run_sync("go").error_kind is None
