@@ -203,8 +203,7 @@ def test_a_server_that_names_a_smaller_window_is_believed(metered: Any, caplog: 
     plugin = ContextWindow()
     agent = Agent(tools=[look], model=model, plugins=[plugin], limits={"max_iterations": 60})
     with caplog.at_level(logging.WARNING, "hookagent.context"):
-        assert agent.run_sync("TASK-1").status == "failed"
-        assert agent.run_sync("Go on.").answer == "end"
+        assert agent.run_sync("TASK-1").answer == "end"
     assert sum(size > 2_000 for size in model.sizes) == 1
     assert "the server's window is 2,000 tokens; it was taken for 65,536 tokens" in caplog.text
     status = plugin.status(agent.session)

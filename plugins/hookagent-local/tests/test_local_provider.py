@@ -98,7 +98,7 @@ def test_other_vendors_settings_and_unset_ones_are_left_alone(folder: Path) -> N
 def test_a_cut_reply_hits_the_limit_and_calls_nothing(folder: Path) -> None:
     agent = Agent(tools=["files"], model=LocalProvider(), model_settings={"max_output_tokens": 5})
     result = agent.run_sync(QUESTION)
-    assert (result.status, result.limit, result.tool_calls) == ("limit", "max_output_tokens", 0)
+    assert (result.status, result.limit, result.tool_calls) == ("limit", "model_settings.max_output_tokens", 0)
     assert "max_output_tokens (5)" in result.answer
 
 
