@@ -45,7 +45,7 @@ class Limits:
                 continue
             elif one.name in ("max_cost_usd", "max_seconds"):
                 number = isinstance(value, int | float) and not isinstance(value, bool)
-                fits, expected = number and math.isfinite(value) and value > 0, "a number above 0"
+                fits, expected = number and 0 < value < math.inf, "a number above 0"
             elif one.name == "max_equal_calls":
                 fits, expected = _is_whole(value, 2), "a whole number of at least 2"
             else:

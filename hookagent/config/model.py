@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+import hookagent.limits
 from hookagent.config.plugin_entries import long_form, name_fault
 
 DEFAULT_TIME_LIMIT = 60.0
-DEFAULT_MAX_ITERATIONS = 10
 DEFAULT_TOOL_RESULT_LIMIT = 100_000
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
@@ -27,6 +27,10 @@ def _plugin_name(value: Any) -> Any:
 
 Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
 PluginName = Annotated[str, BeforeValidator(_plugin_name)]
+Count = Annotated[int, Field(ge=1)]
+Amount = Annotated[float, Field(gt=0)]
+
+_DEFAULT_LIMITS = hookagent.limits.Limits()
 
 
 class _Section(BaseModel):
@@ -49,7 +53,7 @@ class ModelSettings(_Section):
     they are.
     """
 
-    max_output_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_output_tokens: Count | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     effort: Effort | None = None
     stop: list[Annotated[str, Field(min_length=1)]] = Field(default_factory=list)
@@ -72,7 +76,7 @@ class PluginEntry(_Section):
     use: PluginName
     options: dict[str, Any] = Field(default_factory=dict, validation_alias="with", serialization_alias="with")
     on_error: Literal["fail", "warn", "disable"] = "fail"
-    time_limit: Annotated[float, Field(gt=0)] | None = DEFAULT_TIME_LIMIT
+    time_limit: Amount | None = DEFAULT_TIME_LIMIT
 
     @model_validator(mode="before")
     @classmethod
@@ -86,9 +90,21 @@ class PluginEntry(_Section):
 
 
 class Limits(_Section):
-    """What ends a run. `max_iterations` counts model calls, per `run` with all its turns."""
+    """What ends a run, counted over all its turns and the agents nested in it; `null` is no limit.
 
-    max_iterations: Annotated[int, Field(ge=1)] = DEFAULT_MAX_ITERATIONS
+    The same limits, with the same bounds and defaults, as `hookagent.Limits` (design, "Limits"), which is what an
+    agent is given. Tokens and calls are counts, `max_cost_usd` is in US dollars, `max_seconds` in seconds.
+    """
+
+    max_iterations: Count | None = _DEFAULT_LIMITS.max_iterations
+    max_tool_calls: Count | None = _DEFAULT_LIMITS.max_tool_calls
+    max_tokens: Count | None = _DEFAULT_LIMITS.max_tokens
+    max_input_tokens: Count | None = _DEFAULT_LIMITS.max_input_tokens
+    max_output_tokens: Count | None = _DEFAULT_LIMITS.max_output_tokens
+    max_cost_usd: Amount | None = _DEFAULT_LIMITS.max_cost_usd
+    max_seconds: Amount | None = _DEFAULT_LIMITS.max_seconds
+    max_equal_calls: Annotated[int, Field(ge=2)] | None = _DEFAULT_LIMITS.max_equal_calls
+    closing_answer: bool = _DEFAULT_LIMITS.closing_answer
 
 
 class Config(_Section):
@@ -105,7 +121,7 @@ class Config(_Section):
     tools: list[Text] = Field(default_factory=list)
     plugins: list[PluginEntry] | None = None
     limits: Limits = Field(default_factory=Limits)
-    tool_result_limit: Annotated[int, Field(ge=1)] = DEFAULT_TOOL_RESULT_LIMIT
+    tool_result_limit: Count = DEFAULT_TOOL_RESULT_LIMIT
     tool_execution: Literal["parallel", "sequential"] = "parallel"
 
     @model_validator(mode="after")

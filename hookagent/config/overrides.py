@@ -49,7 +49,7 @@ def apply_overrides(document: Document, overrides: list[Override], environment: 
     """Put the values into a document whose plugins are in the long form; what does not fit is a problem."""
     for override in overrides:
         try:
-            value, problems = parse_value(override.text, override.place)
+            value, problems, empty = parse_value(override.text, override.place)
         except ConfigError as error:
             document.problems += error.problems
             continue
@@ -63,6 +63,8 @@ def apply_overrides(document: Document, overrides: list[Override], environment: 
         parent[path[-1]] = value
         document.positions.cover(path, value, override.place)
         document.broken = {known for known in document.broken if known[: len(path)] != path}
+        document.empty = {known for known in document.empty if known[: len(path)] != path}
+        document.empty |= {(*path, *below) for below in empty}
         if path == ("plugins",):
             normalise_plugins(document, environment)
 

@@ -100,13 +100,15 @@ class Positions:
 class Document:
     """A configuration as it was read: plain values, their places, and what is wrong so far.
 
-    `broken` holds the key paths whose values are placeholders because a problem was already reported there.
+    `broken` holds the key paths whose values are placeholders because a problem was already reported there;
+    `empty` those at which nothing at all was written, not even `null`.
     """
 
     data: dict[str, Any]
     positions: Positions
     problems: list[ConfigProblem] = field(default_factory=list)
     broken: set[KeyPath] = field(default_factory=set)
+    empty: set[KeyPath] = field(default_factory=set)
 
     def report(self, path: KeyPath, message: str, *, at_key: bool = False) -> None:
         """Add a problem at `path`, and let no later check complain about the same value."""

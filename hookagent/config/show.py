@@ -69,7 +69,7 @@ def _block(value: dict[str, Any] | list[Any], path: KeyPath, indent: int, positi
 
 
 def _may_be_null(path: KeyPath) -> bool:
-    return path[-1] == "time_limit" or bool(_foreign_keys(path))
+    return path[-1] == "time_limit" or path[0] == "limits" or bool(_foreign_keys(path))
 
 
 def _foreign_keys(path: KeyPath) -> list[str]:

@@ -162,9 +162,11 @@ def _key_suggestion(inside: KeyPath, model: type[BaseModel] | None) -> str:
     if near:
         return near
     # The right key at the wrong level: 'max_iterations' beside 'limits' instead of in it.
-    elsewhere = {path.rpartition(".")[2]: path for path in nested_paths(model)}
+    elsewhere: dict[str, list[str]] = {}
+    for path in nested_paths(model):
+        elsewhere.setdefault(path.rpartition(".")[2], []).append(f"'{path}'")
     match = closest(word, elsewhere)
-    return f"; did you mean '{elsewhere[match]}'?" if match is not None else ""
+    return f"; did you mean {' or '.join(elsewhere[match])}?" if match is not None else ""
 
 
 def _described(value: Any, names: Sequence[str]) -> str:
@@ -208,7 +210,10 @@ def _choice_hint(context: Mapping[str, Any], value: Any, names: Sequence[str]) -
 
 
 def _report_empty(document: Document) -> None:
-    """Report each key that was written without a value: such a line looks like a setting, and would be none."""
+    """Report each key that was written without a value: such a line looks like a setting, and would be none.
+
+    Where no limit is a value, `null` says so.
+    """
     sections: list[tuple[KeyPath, Any]] = [((), document.data)]
     sections += [((name,), document.data.get(name)) for name in ("model_settings", "limits")]
     entries = document.data.get("plugins")
@@ -219,7 +224,8 @@ def _report_empty(document: Document) -> None:
         for key, value in section.items() if isinstance(section, dict) else ():
             below = (*path, key)
             known = key in key_names(Config, path)
-            if value is None and known and key != "time_limit" and below not in document.broken:
+            spoken = key == "time_limit" or (path == ("limits",) and below not in document.empty)
+            if value is None and known and not spoken and below not in document.broken:
                 document.report(
                     below, f"{document.positions.label(below)} is empty; give it a value or remove the line"
                 )

@@ -52,13 +52,15 @@ def parse_yaml(text: str, file: str) -> Document:
     return builder.document
 
 
-def parse_value(text: str, place: Place) -> tuple[Any, list[ConfigProblem]]:
+def parse_value(text: str, place: Place) -> tuple[Any, list[ConfigProblem], set[KeyPath]]:
     """Parse one value given outside a file, as `-o` does, by the same rules; everything in it stands at `place`.
 
-    Returns the value and its problems. Raises `ConfigError` as `parse_yaml` does.
+    Returns the value, its problems, and the paths in it at which nothing was written. Raises `ConfigError` as
+    `parse_yaml` does.
     """
     builder = _Builder(place.file, place)
-    return builder.value(_compose(text, place, in_file=False), ()), builder.document.problems
+    value = builder.value(_compose(text, place, in_file=False), ())
+    return value, builder.document.problems, builder.document.empty
 
 
 class _TooLarge(Exception):
@@ -160,6 +162,7 @@ class _Builder:
     def value(self, node: yaml.Node | None, path: KeyPath) -> Any:
         if node is None:
             self.document.positions.record(path, self._fixed or Place(self._file), self._fixed or Place(self._file))
+            self.document.empty.add(path)
             return None
         place = self._place(node)
         if path not in self.document.positions.values:
@@ -178,6 +181,8 @@ class _Builder:
             self._report(path, place, "an escape stands for no character (NUL or half a pair); remove it")
             return ""
         if node.tag == _PLAIN:
+            if not text:
+                self.document.empty.add(path)
             return resolve_scalar(text)
         if node.tag == f"{_STANDARD}str":
             return text
@@ -225,6 +230,7 @@ class _Builder:
                 self.document.problems += inner.document.problems
                 self.document.broken |= inner.document.broken
                 added = {key: child for key, child in merged.items() if key not in result}
+                self.document.empty |= {known for known in inner.document.empty if known[len(path)] in added}
                 result.update(added)
                 for known, place in inner.document.positions.values.items():
                     if len(known) > len(path) and known[len(path)] in added:

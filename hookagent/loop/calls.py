@@ -45,7 +45,7 @@ class CallState:
     (plugin and hook) that changed the arguments last, `edited_by` the plugin that did so in answer to a
     `Suspend`; `gated` says that `before_each_tool` was asked, `asked` which plugins were asked for an answer,
     `answered` that one said yes; `round_saw` and `looked_at` are the call as `before_tools` and then all gates
-    saw it once more.
+    saw it once more; `raised` is what the tool raised below around hooks.
     """
 
     __slots__ = (
@@ -63,6 +63,7 @@ class CallState:
         "not_found",
         "original",
         "problem",
+        "raised",
         "result",
         "round_saw",
         "started",
@@ -89,6 +90,7 @@ class CallState:
         self.round_saw: ToolCall | None = None
         self.looked_at: ToolCall | None = None
         self.started = False
+        self.raised: BaseException | None = None
         self.result: ToolResult | None = None
 
     @classmethod

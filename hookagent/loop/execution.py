@@ -42,8 +42,8 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
     give_up_at: float | None = None
     try:
         while waiting or running:
-            if give_up_at is None and (run.aborted or failure is not None):
-                left = supervisor.grace_left if run.aborted else supervisor.grace_seconds
+            if give_up_at is None and (run.abort.aborted or failure is not None):
+                left = supervisor.grace_left if run.abort.aborted else supervisor.grace_seconds
                 give_up_at = supervisor.clock.monotonic() + left
                 for work, (state, _) in running.items():
                     _ask_to_stop(run, work, state)
@@ -60,7 +60,7 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
                     run.emit(ToolStart, state.call)
                     work = Work(supervisor.loop, _call(run, state, context), ended)
                     running[work] = (state, context)
-            elif not running:
+            if not running:
                 break
             if not finished:
                 wake = supervisor.loop.create_future()
@@ -97,7 +97,7 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
 
 def _ask_to_stop(run: Run, work: Work, state: CallState) -> None:
     """Ask one running call to stop: a plain tool reads the signal, hooks around a call see `Aborted`."""
-    if not run.aborted or (state.tool is not None and state.tool.is_async and not run.hooks.wrap_tool_call):
+    if not run.abort.aborted or (state.tool is not None and state.tool.is_async and not run.hooks.wrap_tool_call):
         work.cancel()
 
 
@@ -157,6 +157,7 @@ async def _wrapped(
         async def innermost() -> ToolResult | Aborted:
             execution = await _innermost(run, state, context)
             executions.append(execution)
+            state.raised = execution.exception
             return execution.result
 
         result: ToolResult | Aborted = await around_tool(run.dispatch, wraps, state.call, innermost)

@@ -23,7 +23,7 @@ from hookagent.verdicts import Amend, Deny, Stop, strictness
 async def before_tools(run: Run, states: Sequence[CallState]) -> End | None:
     """Ask the gates that see the round as a whole."""
     for implementation in run.hooks.before_tools:
-        returned = await run.dispatch.one(implementation, tuple(state.call for state in states))
+        returned = await run.dispatch.one(implementation, tuple([state.call for state in states]))
         if returned is not None:
             _take_round(run, implementation, returned, states, final=False)
         if run.aborted:

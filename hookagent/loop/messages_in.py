@@ -25,7 +25,7 @@ def store_user(run: Run, message: UserMessage) -> None:
 
 def store_added(run: Run, messages: Sequence[UserMessage]) -> None:
     """Store what plugins added; after an abort it is dropped, and beside the transcript there is no place for it."""
-    if not messages or run.aborted or run.detached:
+    if not messages or run.abort.aborted or run.detached:
         return
     for message in messages:
         store_user(run, message)
@@ -76,7 +76,7 @@ def _let_go(run: Run, message: UserMessage) -> None:
 async def accept_queued(run: Run, messages: tuple[UserMessage, ...]) -> End | None:
     """Bring in queued messages one after the other; each leaves its queue once it is stored."""
     for message in messages:
-        if run.aborted:
+        if run.abort.aborted:
             return run.abort_end()
         end = await accept_user(run, message)
         if end is not None:

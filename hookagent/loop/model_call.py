@@ -60,7 +60,7 @@ class _TooLong(NamedTuple):
 
 
 async def _asked(run: Run, request: Request) -> AssistantMessage | End | _TooLong:
-    if run.aborted:
+    if run.abort.aborted:
         return run.abort_end()
     provider = run.box.provider
     run.emit(RequestSent, len(request.blocks), len(request.tools), request.shaped_by)
@@ -74,7 +74,7 @@ async def _asked(run: Run, request: Request) -> AssistantMessage | End | _TooLon
         raise _blamed(run, error, hook) from error
     except ProviderError as error:
         end = await _failed(run, error, f"{provider.name}:{provider.model}", str(error))
-        if error.kind != "too_long" or run.aborted:
+        if error.kind != "too_long" or run.abort.aborted:
             return end
         run.state.lower_window(error.window)
         return _TooLong(error)
@@ -83,7 +83,7 @@ async def _asked(run: Run, request: Request) -> AssistantMessage | End | _TooLon
     except BaseException as error:  # a provider that is not ours raised what no provider should
         source = f"{provider.name}:{provider.model}"
         return await _failed(run, error, source, f"{source}: raised {describe_error(error)}")
-    if isinstance(reply, Aborted) or run.aborted:
+    if isinstance(reply, Aborted) or run.abort.aborted:
         return run.abort_end()
     return reply
 
@@ -185,7 +185,7 @@ async def _inline(run: Run, provider: Provider, request: Request) -> AssistantMe
     try:
         return await _stream(run, provider, request)
     except asyncio.CancelledError as cancelled:
-        if run.aborted:
+        if run.abort.aborted:
             task.uncancel()
             return Aborted(supervisor.abort.reason)
         if task.cancelling() > cancels:

@@ -75,7 +75,7 @@ async def _before_end(run: Run, answer: str) -> End | None:
         run.grants[implementation.plugin] = granted + 1
         store_added(run, returned.messages)
         go_on = True
-    if run.aborted:
+    if run.abort.aborted:
         return run.abort_end()
     if go_on:
         return None

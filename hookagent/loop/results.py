@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from hookagent.dispatch import describe_error
 from hookagent.errors import PluginError
 from hookagent.events import ErrorEvent, ToolEnd
 from hookagent.frozen import thaw
@@ -39,8 +40,9 @@ async def settle(run: Run, state: CallState, outcome: Contained) -> None:
         await store_result(run, state, result, raised)
         return
     if isinstance(error, PluginError):
-        text = f"the call failed closed: {error}"
-        await store_result(run, state, ToolResult(text, True, "error", call_id, "PluginError"))
+        told = state.raised
+        text = f"the call failed closed: {error}" + (f"; the tool itself raised {describe_error(told)}" if told else "")
+        await store_result(run, state, ToolResult(text, True, "error", call_id, "PluginError"), told)
         raise error
     if isinstance(error, KeyboardInterrupt):
         text = "interrupted: the tool was stopped by a keyboard interrupt; it may have run"

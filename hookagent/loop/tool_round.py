@@ -73,7 +73,7 @@ async def _run_at_once(run: Run, states: Sequence[CallState]) -> End | None:
     if len(ready) != len(states):
         await _refuse(run, states)
     await execute_calls(run, ready)
-    return run.abort_end() if run.aborted else None
+    return run.abort_end() if run.abort.aborted else None
 
 
 async def _sequential(run: Run, states: Sequence[CallState]) -> End | None:
@@ -100,7 +100,7 @@ async def _run_one_by_one(run: Run, states: Sequence[CallState], gated: Collecti
         await _refuse(run, [state])
         if state.may_run:
             await execute_calls(run, [state])
-        if run.aborted:
+        if run.abort.aborted:
             return run.abort_end()
     return None
 
@@ -147,6 +147,8 @@ def _note_round(run: Run, states: Sequence[CallState]) -> None:
         for state in states
         if state.result is not None and state.result.status != "denied"
     )
+    if not seen:
+        return  # what was refused is no repetition
     warning = run.budget.end_round(frozenset(seen.items()))
     if warning is not None:
         store_user(run, UserMessage(warning, origin="hookagent", via="plugin"))

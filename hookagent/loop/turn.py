@@ -41,7 +41,7 @@ async def run_turns(run: Run, prompts: Sequence[UserMessage]) -> Finished:
     run.emit(AgentStart, run.agent.name, f"{provider.name}:{provider.model}" if provider.model else provider.name)
     while True:
         end, error = await _turn(run, prompts)
-        if error is not None or end.status != "completed" or run.aborted:
+        if error is not None or end.status != "completed" or run.abort.aborted:
             break
         prompts = run.box.peek_steering() or run.box.peek_follow_up()
         if not prompts:
@@ -105,7 +105,7 @@ async def _iteration(run: Run) -> End | None:
     state = run.state
     if run.failure is not None:
         run.check_failure()
-    if run.aborted:
+    if run.abort.aborted:
         return run.abort_end()
     # Limits win: what is queued stays queued.
     exceeded = run.budget.exceeded()
@@ -131,7 +131,7 @@ async def _iteration(run: Run) -> End | None:
         return called
     request, reply = called
     reply, added = await _after_llm(run, request, reply) if run.hooks.after_llm else (reply, [])
-    if run.aborted:
+    if run.abort.aborted:
         return run.abort_end()
     return await take_reply(run, reply, added)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hookagent.providers.openai_chat.provider import OpenAIChatProvider as OpenAIChatProvider
     from hookagent.providers.openai_responses.provider import OpenAIResponsesProvider as OpenAIResponsesProvider
     from hookagent.providers.retry import RetryPolicy as RetryPolicy
-    from hookagent.providers.retry import stream_with_retries as stream_with_retries
+    from hookagent.providers.retry import ask_with_retries as ask_with_retries
     from hookagent.providers.routing import default_model as default_model
     from hookagent.providers.routing import provider_for as provider_for
     from hookagent.providers.scripted import ScriptedProvider as ScriptedProvider
@@ -32,7 +32,7 @@ _MODULE_OF: Final = {
     "ScriptedProvider": "scripted",
     "default_model": "routing",
     "provider_for": "routing",
-    "stream_with_retries": "retry",
+    "ask_with_retries": "retry",
 }
 
 __all__ = sorted(_MODULE_OF)

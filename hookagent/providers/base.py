@@ -57,6 +57,6 @@ class Provider(Protocol):
         """Send the request; yield deltas as they come and, last, the whole message.
 
         Raises `ProviderError`, typed by kind; a stream that ends without its closing event is one
-        (`incomplete`). One attempt only: retries lie above (`stream_with_retries`).
+        (`incomplete`). One attempt only: retries lie above (`ask_with_retries`).
         """
         ...

@@ -13,8 +13,17 @@ _CUT: frozenset[str] = frozenset({"length", "too_long", "refusal", "filtered"})
 """Reasons that say more than the calls: such a reply is cut, and its calls cannot be trusted to be whole."""
 
 
-def decided_stop(reason: StopReason, parts: Sequence[AssistantPart]) -> StopReason:
-    """The stop reason, where calls that came decide against what the vendor said, unless the reply was cut."""
+def decided_stop(
+    reason: StopReason, parts: Sequence[AssistantPart], output_tokens: int = 0, output_limit: int | None = None
+) -> StopReason:
+    """The stop reason, where calls that came decide against what the vendor said, unless the reply was cut.
+
+    `output_tokens` were written, and `output_limit` is the limit that was sent: a server that does not say that it cut
+    a reply is known by half a call and no token left.
+    """
+    broken = any(type(part) is ToolCall and part.problem for part in parts)
+    if broken and output_limit is not None and output_tokens >= output_limit:
+        reason = "length"
     if any(type(part) is ToolCall for part in parts):
         return reason if reason in _CUT else "tool_calls"
     return "end" if reason == "tool_calls" else reason
@@ -27,8 +36,14 @@ def priced(message: AssistantMessage) -> AssistantMessage:
 
 
 def plain_item(item: Any) -> dict[str, Any]:
-    """An SDK's object, or a dict, as the plain JSON object that came over the wire."""
+    """An SDK's object, or a dict, as the plain JSON object that came over the wire.
+
+    Raises `TypeError` showing what else stands there.
+    """
     if isinstance(item, dict):
         return dict(item)
-    plain: dict[str, Any] = item.to_dict(mode="json")
+    if not hasattr(item, "to_dict"):
+        raise TypeError(f"expected an object, got {item!r:.100}")
+    # The SDKs take what comes, and warn only when it is read; what does not fit is our reader's to say.
+    plain: dict[str, Any] = item.to_dict(mode="json", warnings=False)
     return plain

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookagent.errors import ProviderError, ProviderErrorKind
+from hookagent.masking import MASK, masked_shapes
 from hookagent.providers.refusals import find_unsupported, find_window
 
 _BY_WORD: Mapping[str, ProviderErrorKind] = {
@@ -65,7 +66,8 @@ _BY_STATUS: Mapping[int, ProviderErrorKind] = {
     504: "timeout",
     529: "overloaded",
 }
-_KEY_SHAPE = re.compile(r"\b(sk|pk|key|Bearer)([-_ ])[A-Za-z0-9_*.-]{6,}")
+# Vendors repeat the key that they refuse, its middle as stars.
+_KEY_SHAPE = re.compile(r"\b(sk|pk|key)([-_ ])[A-Za-z0-9_*.-]{6,}")
 _SHOWN = 1000
 """How much of a foreign text an error shows, in characters."""
 
@@ -151,8 +153,8 @@ def reported_error(
 def masked(text: str, key: str | None = None) -> str:
     """`text`, bounded and in one line, without `key` and without anything that looks like a key."""
     if key and len(key) >= 4:
-        text = text.replace(key, "[key]")
-    text = " ".join(_KEY_SHAPE.sub(r"\1\2[key]", text).split())
+        text = text.replace(key, MASK)
+    text = " ".join(masked_shapes(_KEY_SHAPE.sub(rf"\1\2{MASK}", text)).split())
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"
 
 

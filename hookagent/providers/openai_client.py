@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from hookagent.errors import ProviderError
+from hookagent.providers.body_bytes import body_bytes
 from hookagent.providers.clients import CONNECT_SECONDS, READ_SECONDS, Key, ask_key, connection_pool, loop_client
+from hookagent.providers.documented_call import documented_stream
 from hookagent.providers.routing import WAYS_ON
 
 if TYPE_CHECKING:
@@ -80,20 +82,32 @@ class OpenAIConnection:
 
 
 async def post_stream(
-    client: AsyncOpenAI, path: str, body: dict[str, Any], key: str, event_type: Any, whole_type: Any
+    client: AsyncOpenAI,
+    path: str,
+    body: dict[str, Any],
+    key: str,
+    event_type: Any,
+    whole_type: Any,
+    *,
+    documented: bool = False,
 ) -> Any:
     """Post `body` (with `stream` set) and give the SDK's stream of `event_type` objects.
 
-    What the body has as `extra_headers` is sent as headers.
+    What the body has as `extra_headers` is sent as headers. `documented` goes by the SDK's documented call.
     """
     from openai import AsyncStream
 
+    is_chat = "messages" in body
+    messages = "messages" if is_chat else "input"
     headers = {"Authorization": f"Bearer {key}", **(body.pop("extra_headers", None) or {})}
+    if documented:
+        create: Any = client.chat.completions.create if is_chat else client.responses.create
+        return await documented_stream(create, body, messages, headers)
     return await client.post(
         path,
         cast_to=whole_type,
-        body={**body, "stream": True},
-        options={"headers": headers},
+        content=body_bytes({**body, "stream": True}, messages),
+        options={"headers": {"Content-Type": "application/json", **headers}},
         stream=True,
         stream_cls=AsyncStream[event_type],
     )

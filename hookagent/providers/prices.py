@@ -26,13 +26,13 @@ def price(provider: str, model: str, usage: Usage) -> float | None:
     from genai_prices import Usage as PricedUsage
     from genai_prices import calc_price
 
-    counts = PricedUsage(
-        input_tokens=usage.prompt_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        output_tokens=usage.output_tokens,
-    )
     try:
+        counts = PricedUsage(
+            input_tokens=usage.prompt_tokens,
+            cache_read_tokens=usage.cache_read_tokens,
+            cache_write_tokens=usage.cache_write_tokens,
+            output_tokens=usage.output_tokens,
+        )
         return float(calc_price(counts, model_ref=model, provider_id=library).total_price)
     except (LookupError, ValueError):
         return None

@@ -7,7 +7,7 @@ not see them (design, "Rooms": retries lie below `wrap_model_call`).
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from hookagent.clock import SYSTEM_CLOCK, Clock, sleep
@@ -47,18 +47,24 @@ def _always() -> bool:
     return True
 
 
-async def stream_with_retries(
+def _go_on(item: Delta | Retrying) -> bool:
+    return True
+
+
+async def ask_with_retries(
     provider: Provider,
     request: Request,
+    hear: Callable[[Delta | Retrying], bool] = _go_on,
     *,
     clock: Clock = SYSTEM_CLOCK,
     policy: RetryPolicy = DEFAULT_RETRY_POLICY,
     may_retry: Callable[[], bool] = _always,
-) -> AsyncIterator[Delta | Retrying | AssistantMessage]:
-    """Send `request`, again where that may help; yield deltas, a `Retrying` before each wait, last the message.
+) -> AssistantMessage | None:
+    """Send `request`, again where that may help, and give the whole reply.
 
-    `may_retry` says whether a second attempt is still allowed: the caller answers False once a delta
-    reached a listener, a stream or the screen. Waits on `clock`.
+    `hear` is told each delta, and of a `Retrying` before each wait; once it answers False the attempt is closed and
+    the reply is None. `may_retry` says whether a second attempt is still allowed: the caller answers False once a
+    delta reached a listener, a stream or the screen. Waits on `clock`.
 
     Raises `ProviderError` when an error is not of a kind that passes, when attempts are used up, or when
     `may_retry` says no; `RequestRefusedError` before anything is sent.
@@ -69,22 +75,26 @@ async def stream_with_retries(
         try:
             stream = provider.stream(request)
             item: Delta | AssistantMessage | None = None
+            whole = False
             try:
                 async for item in stream:
-                    yield item
+                    if not isinstance(item, AssistantMessage) and not hear(item):
+                        return None
+                whole = True
             finally:
-                # Only needed where the caller left early; a finished generator does nothing here.
-                close = getattr(stream, "aclose", None)
-                if close is not None:
-                    await close()
+                if not whole:
+                    close = getattr(stream, "aclose", None)
+                    if close is not None:
+                        await close()
             if not isinstance(item, AssistantMessage):
                 raise ProviderError("incomplete", provider.name, "the reply ended before it was whole")
-            return
+            return item
         except ProviderError as error:
             if not error.retryable or attempt >= policy.max_attempts or not may_retry():
                 raise
             wait = policy.wait_seconds(attempt, error)
             described = str(error)
         attempt += 1
-        yield Retrying(attempt, wait, described)
+        if not hear(Retrying(attempt, wait, described)):
+            return None
         await sleep(clock, wait)

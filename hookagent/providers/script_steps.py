@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast, get_args
 
@@ -86,7 +87,7 @@ def read_step(value: object, place: str) -> Step:
         raise ConfigurationError(f"{place}: 'calls' is a list of calls, not {_kind(raw_calls)}")
     calls = tuple(_read_call(call, f"{place}, call {number}") for number, call in enumerate(raw_calls, 1))
     stop = value.get("stop") or ("tool_calls" if calls else "end")
-    if stop not in STOP_REASONS:
+    if not isinstance(stop, str) or stop not in STOP_REASONS:
         raise ConfigurationError(f"{place}: unknown stop reason {stop!r}{_nearest(str(stop), sorted(STOP_REASONS))}")
     expect = value.get("expect")
     if expect is not None and not isinstance(expect, str):
@@ -153,6 +154,8 @@ def _read_call(value: object, place: str) -> CallStep:
     try:
         frozen: FrozenDict = freeze(plain)
         json.dumps(frozen, allow_nan=False)
+    except RecursionError:
+        raise ConfigurationError(f"{place}: 'arguments' cannot be JSON: nested too deeply, or in themselves") from None
     except (TypeError, ValueError) as error:
         raise ConfigurationError(f"{place}: 'arguments' cannot be JSON: {error}") from None
     return CallStep(name, frozen, None, None, call_id)
@@ -163,10 +166,11 @@ def _read_usage(value: object, place: str) -> Usage:
         raise ConfigurationError(f"{place}: 'usage' is a mapping of token counts, not {_kind(value)}")
     _known_keys(value, USAGE_KEYS, f"{place}, usage")
     for key, count in value.items():
-        if isinstance(count, bool) or not isinstance(count, int | float) or count < 0:
-            if key == "cost_usd" and count is None:
-                continue
-            raise ConfigurationError(f"{place}, usage: '{key}' is a number from 0, not {count!r}")
+        if key == "cost_usd":
+            if count is not None and not _is_amount(count):
+                raise ConfigurationError(f"{place}, usage: '{key}' is a number from 0, not {count!r}")
+        elif type(count) is not int or count < 0:
+            raise ConfigurationError(f"{place}, usage: '{key}' is a whole number from 0, not {count!r}")
     return Usage(**value, requests=1)
 
 
@@ -177,14 +181,18 @@ def _read_error(value: Mapping[str, Any], place: str) -> ProviderError | None:
     kinds = get_args(ProviderErrorKind)
     if kind not in kinds:
         raise ConfigurationError(f"{place}: unknown error kind {kind!r}{_nearest(str(kind), kinds)}")
-    return ProviderError(
-        kind,
-        "scripted",
-        _text(value, "message", place) or f"{place}: the script says '{kind}'",
-        status=value.get("status"),
-        retry_after=value.get("retry_after"),
-        window=value.get("window"),
-    )
+    status, retry_after, window = value.get("status"), value.get("retry_after"), value.get("window")
+    for key, count in (("status", status), ("window", window)):
+        if count is not None and (type(count) is not int or count < 1):
+            raise ConfigurationError(f"{place}: '{key}' is a whole number from 1, not {count!r}")
+    if retry_after is not None and not _is_amount(retry_after):
+        raise ConfigurationError(f"{place}: 'retry_after' is a number of seconds from 0, not {retry_after!r}")
+    said = _text(value, "message", place) or f"{place}: the script says '{kind}'"
+    return ProviderError(kind, "scripted", said, status=status, retry_after=retry_after, window=window)
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
 
 
 def _text(value: Mapping[str, Any], key: str, place: str) -> str:

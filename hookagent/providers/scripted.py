@@ -10,6 +10,7 @@ from typing import Any
 from hookagent.errors import ConfigurationError, ProviderError
 from hookagent.messages import AssistantMessage, ToolResult, UserMessage
 from hookagent.providers.base import Delta
+from hookagent.providers.script_file import read_script
 from hookagent.providers.script_steps import Step, read_step, reply_step
 from hookagent.providers.wire.request_rules import check_request
 from hookagent.requests import Request
@@ -59,7 +60,7 @@ class ScriptedProvider:
 
         Raises `ConfigurationError` naming the file, the line and the step.
         """
-        sources, lines, window = _read_file(Path(path))
+        sources, lines, window = read_script(Path(path))
         places = [f"{path}:{line}: step {number}" for number, line in enumerate(lines, 1)]
         return cls(sources, model=str(path), context_window=window, places=places)
 
@@ -78,7 +79,7 @@ class ScriptedProvider:
         else:
             steps = f"{len(self._steps)} step{'s' if len(self._steps) != 1 else ''}"
             raise ProviderError(
-                "configuration", self.name, f"{self.model} has {steps}, but step {number + 1} was asked for; add it"
+                "response", self.name, f"{self.model} has {steps}, but step {number + 1} was asked for; add it"
             )
         self.requests_answered = number + 1
         if type(source) is not Step:
@@ -143,38 +144,3 @@ def _last_message_text(request: Request) -> str:
             texts.append(block.text)
     texts += [note.text for note in request.notes]
     return "\n".join(texts)
-
-
-def _read_file(path: Path) -> tuple[list[Any], list[int], int | None]:
-    import yaml
-
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise ConfigurationError(f"{path}: not UTF-8 text") from None
-    loader = yaml.SafeLoader(text)
-    try:
-        node = loader.get_single_node()
-        value = loader.construct_document(node) if node is not None else None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark is not None else str(path)
-        raise ConfigurationError(f"{where}: not YAML: {getattr(error, 'problem', None) or error}") from None
-    finally:
-        loader.dispose()
-    window: int | None = None
-    if isinstance(value, dict):
-        for key in value:
-            if key not in ("replies", "context_window"):
-                raise ConfigurationError(f"{path}: unknown key '{key}'; there are: replies, context_window")
-        window = value.get("context_window")
-        if window is not None and (type(window) is not int or window < 1):
-            raise ConfigurationError(f"{path}: 'context_window' is a number of tokens, not {window!r}")
-        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
-        node = next((item for key, item in pairs if key.value == "replies"), None)
-        value = value.get("replies")
-    if not isinstance(value, list) or not isinstance(node, yaml.SequenceNode):
-        raise ConfigurationError(f"{path}: a script is a list of steps, or a mapping with such a list as 'replies'")
-    return value, [item.start_mark.line + 1 for item in node.value], window

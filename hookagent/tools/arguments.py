@@ -80,14 +80,23 @@ def _clean_object(pairs: list[tuple[str, Any]]) -> FrozenDict:
     return _object([(clean_text(key), _clean(value)) for key, value in pairs])
 
 
-def _reader(hook: Callable[[list[tuple[str, Any]]], FrozenDict]) -> Callable[[str], JsonValue]:
+def _decoder(hook: Callable[[list[tuple[str, Any]]], FrozenDict]) -> json.JSONDecoder:
     """A decoder made once: `json.loads` makes a new one for each text that it reads with hooks."""
     return json.JSONDecoder(
         object_pairs_hook=hook, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_integer
-    ).decode
+    )
 
 
-_read, _read_and_clean = _reader(_object), _reader(_clean_object)
+_DECODER, _CLEANING_DECODER = _decoder(_object), _decoder(_clean_object)
+
+
+def _read(text: str) -> JsonValue:
+    if text[:1] == "{" and text[-1:] == "}":
+        # The usual case: nothing stands around the object, so `decode` need not look for blanks.
+        value, end = _DECODER.raw_decode(text)
+        if end == len(text):
+            return value
+    return _DECODER.decode(text)
 
 
 def parse_json(text: str) -> JsonValue:
@@ -96,7 +105,7 @@ def parse_json(text: str) -> JsonValue:
     Raises `ValueError` (`json.JSONDecodeError` for bad syntax) or `RecursionError`.
     """
     text = clean_text(text)
-    value = _read_and_clean(text) if "\\" in text and _SURROGATE_ESCAPE.search(text) else _read(text)
+    value = _CLEANING_DECODER.decode(text) if "\\" in text and _SURROGATE_ESCAPE.search(text) else _read(text)
     return freeze(_clean(value)) if type(value) is list or type(value) is str else value
 
 

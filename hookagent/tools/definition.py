@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 
 from hookagent.errors import ToolDefinitionError
+from hookagent.tools.plain_values import plain_values
 from hookagent.tools.signature import CALL, Signature, describe_source, documented, read_signature, refuse
 
 if TYPE_CHECKING:
@@ -46,10 +47,11 @@ _NO_MARKS = Marks()
 class Definition:
     """What is known of a function, shared by all tools made from it. Holds no reference to the function itself."""
 
-    __slots__ = ("docstring", "marks", "name", "schema", "signature", "source")
+    __slots__ = ("docstring", "marks", "name", "plain", "schema", "signature", "source")
 
     def __init__(self, function: Any, marks: Marks) -> None:
         self.signature: Signature = read_signature(function)
+        self.plain = plain_values(self.signature.parameters)
         self.marks = marks
         self.name = _name_of(function)
         self.docstring = _docstring_of(function)

@@ -85,7 +85,7 @@ class ToolRegistry:
         tools = self.tools
         if tools is not self._checked:
             for one in tools:
-                _ = one.parameters
+                one.check()
             self._checked = tools
 
     def unknown_tool_text(self, name: str) -> str:

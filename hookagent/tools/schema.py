@@ -23,7 +23,6 @@ from hookagent.errors import ToolDefinitionError
 from hookagent.frozen import FrozenDict, freeze
 from hookagent.tools.docstrings import read_docstring
 from hookagent.tools.json_schema import inlined, untitled
-from hookagent.tools.plain_values import plain_values
 from hookagent.tools.signature import EMPTY, Parameter, Signature
 from hookagent.tools.validation import describe_parameters, validate
 
@@ -41,13 +40,12 @@ class Schema:
     that JSON cannot carry.
     """
 
-    __slots__ = ("_adapter", "_expected", "_fill_in", "_names", "_plain", "description", "parameters")
+    __slots__ = ("_adapter", "_expected", "_fill_in", "_names", "description", "parameters")
 
     def __init__(self, signature: Signature, docstring: str | None, source: str) -> None:
         documentation = read_docstring(docstring)
         self.description = documentation.description
         self._adapter, written = _make(signature.parameters, source)
-        self._plain = plain_values(signature.parameters)
         self._fill_in = {
             parameter.name: parameter.field
             for parameter in signature.parameters
@@ -67,10 +65,6 @@ class Schema:
 
     def validate(self, tool_name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """See `Tool.validate`."""
-        if self._plain is not None:
-            taken = self._plain.taken(arguments)
-            if taken is not None:
-                return taken
         values = validate(self._adapter.validator, tool_name, arguments, self._expected, self._names)
         for name, field in self._fill_in.items():
             if name not in values:

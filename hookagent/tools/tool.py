@@ -106,7 +106,17 @@ class Tool:
 
         Raises `ArgumentsError` with every problem and what was expected.
         """
-        return self._definition.made_schema().validate(self.name, arguments)
+        definition = self._definition
+        if definition.plain is not None:
+            values = definition.plain.taken(arguments)
+            if values is not None:
+                return values
+        return definition.made_schema().validate(self.name, arguments)
+
+    def check(self) -> None:
+        """Raise `ToolDefinitionError` when a parameter's type cannot be described; plain types always can."""
+        if self._definition.plain is None:
+            self._definition.made_schema()
 
     def bind(self, values: dict[str, Any], context: ToolContext) -> tuple[list[Any], dict[str, Any]]:
         """Turn validated `values` into positional and keyword arguments, with `context` where one is asked for."""

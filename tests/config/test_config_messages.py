@@ -22,7 +22,21 @@ MESSAGES = [
         "1:26: limits.max_iterations must be a whole number, found the text 'word'",
     ),
     ("limits: {max_iterations: }", "1:25: limits.max_iterations is empty; give it a value or remove the line"),
-    ("limits: {max_tool_calls: 3}", "1:10: unknown key 'limits.max_tool_calls'"),
+    ("limits: {max_equal_calls: 1}", "1:27: limits.max_equal_calls must be at least 2, found 1"),
+    ("limits: {max_cost_usd: 0}", "1:24: limits.max_cost_usd must be greater than 0, found 0"),
+    ("limits: {max_seconds: .inf}", "1:23: limits.max_seconds must be a finite number, found inf"),
+    ("limits: {max_seconds: 5m}", "1:23: limits.max_seconds must be a number, found the text '5m'"),
+    (
+        "limits: {closing_answer: yes}",
+        "1:26: limits.closing_answer must be true or false, found the text 'yes'; only true and false are booleans",
+    ),
+    ("limits: {closing_answer: null}", "1:26: limits.closing_answer is empty; give it a value or remove the line"),
+    ("limits: {max_turns: 3}", "1:10: unknown key 'limits.max_turns'; did you mean 'max_tokens'?"),
+    (
+        "max_output_tokens: 3",
+        "1:1: unknown key 'max_output_tokens'; did you mean 'model_settings.max_output_tokens' "
+        "or 'limits.max_output_tokens'?",
+    ),
     ("limits: 5", "1:9: limits must be a mapping, found 5"),
     ("limits: [1]", "1:9: limits must be a mapping, found a list"),
     ("limits:", "1:8: limits is empty; give it a value or remove the line"),

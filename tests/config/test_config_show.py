@@ -9,7 +9,16 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookagent.config import Config, LoadedConfig, PluginEntry, Positions, load_config, read_config, render_config
+from hookagent.config import (
+    Config,
+    Limits,
+    LoadedConfig,
+    PluginEntry,
+    Positions,
+    load_config,
+    read_config,
+    render_config,
+)
 from hookagent.config.validation import validate
 from hookagent.config.yaml_nodes import parse_yaml
 
@@ -72,6 +81,14 @@ def test_every_value_says_where_it_comes_from(tmp_path: Path) -> None:
         "    on_error: fail  # default\n"
         "limits:\n"
         "  max_iterations: 7  # from agent.yaml:4\n"
+        "  max_tool_calls: null  # default\n"
+        "  max_tokens: null  # default\n"
+        "  max_input_tokens: null  # default\n"
+        "  max_output_tokens: null  # default\n"
+        "  max_cost_usd: null  # default\n"
+        "  max_seconds: null  # default\n"
+        "  max_equal_calls: null  # default\n"
+        "  closing_answer: false  # default\n"
         "tool_result_limit: 100000  # default\n"
         "tool_execution: sequential  # -o\n"
     )
@@ -150,6 +167,12 @@ _CONFIGS = st.builds(
     Config,
     model=st.none() | st.sampled_from(["m", "openai:gpt-5", "yes", "5"]),
     system_prompt=st.none() | _TEXT.filter(str.strip),
+    limits=st.builds(
+        Limits,
+        max_iterations=st.none() | st.integers(1, 10**9),
+        max_cost_usd=st.none() | st.floats(1e-6, 1e6),
+        closing_answer=st.booleans(),
+    ),
     tools=st.lists(st.sampled_from(["files", "mypkg.tools:search", "write_*", "$x"]), max_size=3),
     plugins=st.none()
     | st.lists(

@@ -73,8 +73,10 @@ def test_columns_count_characters_and_lines_of_windows() -> None:
 
 def test_a_value_outside_a_file_stands_at_its_place() -> None:
     place = Place("-o a={b: 1, b: 2}")
-    value, problems = parse_value("{b: 1, b: 2}", place)
-    assert value == {"b": 1}
+    value, problems, empty = parse_value("{b: 1, b: 2}", place)
+    assert (value, empty) == ({"b": 1}, set())
+    assert parse_value("{b: null, c: , d: ''}", place)[::2] == ({"b": None, "c": None, "d": ""}, {("c",)})
+    assert parse_value(" ", place)[::2] == (None, {()})
     assert [str(problem) for problem in problems] == [
         "-o a={b: 1, b: 2}: duplicate key 'b'; given twice; remove one of them"
     ]

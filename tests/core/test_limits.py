@@ -54,6 +54,14 @@ def test_a_round_that_crosses_the_tool_call_limit_runs_the_first_calls() -> None
     assert (result.limit, result.tool_calls) == ("max_tool_calls", 3)
 
 
+@pytest.mark.parametrize("mode", ["parallel", "sequential"])
+def test_a_round_that_is_wholly_over_the_limit_ends(mode: Any) -> None:
+    agent = make_agent(rounds(3, "quick"), limits={"max_tool_calls": 1}, tool_execution=mode)
+    result = agent.run_sync("go")
+    assert (result.limit, result.tool_calls, result.iterations) == ("max_tool_calls", 1, 2)
+    assert words(agent.transcript)[-1] == "R r1c0 not_run"
+
+
 def test_exactly_as_many_tool_calls_as_allowed_may_still_be_answered() -> None:
     result = make_agent([calls("quick", "ok"), ANSWER], limits={"max_tool_calls": 2}).run_sync("go")
     assert (result.status, result.answer) == ("completed", "done")

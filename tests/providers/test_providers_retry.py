@@ -9,7 +9,7 @@ import pytest
 from hookagent.errors import ProviderError, RequestRefusedError
 from hookagent.messages import AssistantMessage
 from hookagent.providers.base import Delta, Retrying
-from hookagent.providers.retry import RetryPolicy, stream_with_retries
+from hookagent.providers.retry import RetryPolicy, ask_with_retries
 from hookagent.providers.scripted import ScriptedProvider
 from hookagent.testing import Fault, Reply, StrictServer
 
@@ -38,8 +38,14 @@ def run(provider: Any, request: Any, may_retry: Callable[[], bool] = lambda: Tru
 
     async def collect() -> list[Any]:
         settings = RetryPolicy(random_fraction=lambda: 0.0, **policy)
-        stream = stream_with_retries(provider, request, clock=clock, policy=settings, may_retry=may_retry)
-        return [item async for item in stream]
+        heard: list[Any] = []
+
+        def hear(item: Delta | Retrying) -> bool:
+            heard.append(item)
+            return True
+
+        reply = await ask_with_retries(provider, request, hear, clock=clock, policy=settings, may_retry=may_retry)
+        return [*heard, reply]
 
     return asyncio.run(collect()), clock.waits
 
@@ -117,9 +123,7 @@ def test_leaving_early_closes_the_attempt(make_request: Any) -> None:
                 closed.append(True)
 
     async def leave() -> None:
-        stream = stream_with_retries(Long([]), make_request("hi"))
-        await anext(stream)
-        await stream.aclose()  # type: ignore[attr-defined]
+        assert await ask_with_retries(Long([]), make_request("hi"), lambda item: False) is None
         assert closed == [True]
 
     asyncio.run(leave())

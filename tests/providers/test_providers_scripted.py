@@ -62,7 +62,7 @@ def test_a_missing_step_names_script_and_step(tmp_path: Path, make_request: Any,
     items_of(provider, make_request("hi"))
     with pytest.raises(ProviderError, match=r"replies\.yaml has 1 step, but step 2 was asked for") as failed:
         items_of(provider, make_request("hi"))
-    assert failed.value.kind == "configuration"
+    assert failed.value.kind == "response"
 
 
 def test_an_expectation_that_is_not_met(make_request: Any, items_of: Any) -> None:
@@ -132,7 +132,18 @@ def test_ids_are_unique_in_the_conversation(make_request: Any, items_of: Any, an
         ("- {calls: [{name: t, arguments: {x: .nan}}]}\n", "cannot be JSON"),
         ("- {stop: ended}\n", "unknown stop reason 'ended'; did you mean 'end'?"),
         ("- {error: overload}\n", "unknown error kind 'overload'; did you mean 'overloaded'?"),
-        ("- {usage: {input_tokens: -1}}\n", "'input_tokens' is a number from 0, not -1"),
+        ("- {stop: [end]}\n", "unknown stop reason ['end']"),
+        ("- {usage: {input_tokens: -1}}\n", "'input_tokens' is a whole number from 0, not -1"),
+        ("- {usage: {input_tokens: 1.5}}\n", "'input_tokens' is a whole number from 0, not 1.5"),
+        ("- {usage: {cost_usd: .nan}}\n", "'cost_usd' is a number from 0, not nan"),
+        ("- {error: overloaded, status: abc}\n", "'status' is a whole number from 1, not 'abc'"),
+        ("- {error: overloaded, retry_after: soon}\n", "'retry_after' is a number of seconds from 0, not 'soon'"),
+        ("- {error: too_long, window: 0}\n", "'window' is a whole number from 1, not 0"),
+        ("- {calls: [{name: t, arguments: &a {b: *a}}]}\n", "'arguments' cannot be JSON: nested too deeply"),
+        ("- 2026-13-45\n", "a value cannot be read: month must be in 1..12; put it in quotes"),
+        ("- a\x01b\n", "not YAML: unacceptable character"),
+        (f"{'[' * 3000}{']' * 3000}\n", "replies.yaml: nested too deeply"),
+        ("- text: a\n  text: b\n", "replies.yaml:2:3: duplicate key 'text'; remove one of them"),
         ("- {expect: 3}\n", "'expect' is a text"),
         ("text: hi\n", "unknown key 'text'; there are: replies, context_window"),
         ("{replies: 3}\n", "a script is a list of steps"),

@@ -150,6 +150,13 @@ def test_a_long_text_keeps_head_and_tail_and_says_both_sizes() -> None:
     assert notice == "[… 176,002 of 200,002 characters left out …]"
 
 
+@given(st.text(min_size=120), st.integers(2, 100), st.integers(0, 40))
+def test_a_text_that_was_cut_is_not_cut_again(text: str, limit: int, more: int) -> None:
+    once = to_text(text, limit)
+    assert to_text(once, limit) == to_text(once, limit + more) == once
+    assert f"of {len(text):,} characters" in once
+
+
 def test_a_text_of_exactly_the_limit_is_not_cut() -> None:
     assert to_text("x" * 50, 50) == "x" * 50
 

@@ -43,11 +43,15 @@ class _Part:
 
 
 class MessageReader:
-    """Reads the events of one streamed reply: `read` gives a delta or None, `message` the whole at the end."""
+    """Reads the events of one streamed reply: `read` gives a delta or None, `message` the whole at the end.
 
-    def __init__(self, fresh: FreshIds, model: str) -> None:
+    `output_limit` is the limit that was sent, to know a cut reply from a server that does not say so.
+    """
+
+    def __init__(self, fresh: FreshIds, model: str, output_limit: int | None = None) -> None:
         self._fresh = fresh
         self._model = model
+        self._output_limit = output_limit
         self._parts: dict[int, _Part] = {}
         self._counts = {"input_tokens": 0, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
         self._counts["output_tokens"] = 0
@@ -97,7 +101,8 @@ class MessageReader:
             cost_usd=None,
             requests=1,
         )
-        return AssistantMessage(tuple(parts), decided_stop(reason, parts), usage, self._model, PROVIDER, detail)
+        stop = decided_stop(reason, parts, usage.output_tokens, self._output_limit)
+        return AssistantMessage(tuple(parts), stop, usage, self._model, PROVIDER, detail)
 
     def _read_delta(self, part: _Part | None, delta: Any) -> Delta | None:
         kind = getattr(delta, "type", None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookagent.errors import ProviderError
@@ -13,9 +13,11 @@ from hookagent.providers.anthropic_messages import WIRE
 from hookagent.providers.anthropic_messages.decode import MessageReader
 from hookagent.providers.anthropic_messages.encode import encode
 from hookagent.providers.base import Delta
+from hookagent.providers.body_bytes import body_bytes
 from hookagent.providers.call_ids import FreshIds
 from hookagent.providers.clients import CONNECT_SECONDS, READ_SECONDS, Key, ask_key, connection_pool, loop_client
 from hookagent.providers.decoding import priced
+from hookagent.providers.documented_call import documented_stream
 from hookagent.providers.failures import masked, provider_error
 from hookagent.providers.routing import WAYS_ON
 from hookagent.providers.unstreamed import unreadable, unstreamed_body
@@ -27,12 +29,6 @@ if TYPE_CHECKING:
     import httpx2
     from anthropic import AsyncAnthropic
 
-_CREATE_ARGUMENTS = frozenset(
-    {
-        "max_tokens", "messages", "model", "cache_control", "container", "inference_geo", "metadata", "output_config",
-        "service_tier", "stop_sequences", "system", "thinking", "tool_choice", "tools",
-    }
-)  # fmt: skip
 _AUTH_HEADERS = {"authorization", "x-api-key"}
 _ENVIRONMENT = (
     "ANTHROPIC_API_KEY",
@@ -48,7 +44,8 @@ class AnthropicProvider:
 
     `api_key` is a key or a function that is asked before each request; without one, and without `base_url`, the
     SDK's own ways hold (ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, its profiles, ANTHROPIC_BASE_URL). `http_client`
-    is an `httpx2.AsyncClient` of the caller's, who also closes it.
+    is an `httpx2.AsyncClient` of the caller's, who also closes it. `documented_call` sends by the SDK's documented
+    call, which is slower.
     """
 
     name = "anthropic"
@@ -61,8 +58,10 @@ class AnthropicProvider:
         api_key: Key | None = None,
         base_url: str | None = None,
         http_client: httpx2.AsyncClient | None = None,
+        documented_call: bool = False,
     ) -> None:
         self.model = model
+        self._documented_call = documented_call
         self._api_key = api_key
         self._base_url = base_url
         self._http_client = http_client
@@ -78,17 +77,11 @@ class AnthropicProvider:
         body = encode(request, self.model)
         headers = body.pop("extra_headers", None)
         check_body(body, request)
-        known = {name: body[name] for name in body if name in _CREATE_ARGUMENTS}
-        # The SDK copies what it is given, and is quick only about plain dicts.
-        known["messages"] = [dict(message) for message in known["messages"]]
-        others = {name: body[name] for name in body if name not in _CREATE_ARGUMENTS}
         key = await ask_key(self._api_key)
         client = await self._client(key)
-        reader = MessageReader(FreshIds(request.blocks.transcript), self.model)
+        reader = MessageReader(FreshIds(request.blocks.transcript), self.model, body["max_tokens"])
         try:
-            events: Any = await client.messages.create(
-                **known, stream=True, extra_headers=headers, extra_body=others or None
-            )
+            events = await post_stream(client, body, headers, documented=self._documented_call)
             async with events:
                 whole = await unstreamed_body(events, self.name, self.model)
                 if whole is not None:
@@ -97,6 +90,7 @@ class AnthropicProvider:
                     delta = reader.read(event)
                     if delta is not None:
                         yield delta
+            message = priced(reader.message())
         except ProviderError:
             raise
         except Exception as error:
@@ -108,7 +102,7 @@ class AnthropicProvider:
                 key_name="" if self._api_key else "ANTHROPIC_API_KEY",
                 url=str(client.base_url),
             ) from error
-        yield priced(reader.message())
+        yield message
 
     async def _client(self, key: str | None) -> AsyncAnthropic:
         import anthropic
@@ -136,3 +130,25 @@ class AnthropicProvider:
         if client.credentials is None and not _AUTH_HEADERS & {name.lower() for name in client.default_headers}:
             raise ProviderError("configuration", self.name, f"ANTHROPIC_API_KEY is not set; {WAYS_ON}")
         return client
+
+
+async def post_stream(
+    client: AsyncAnthropic, body: dict[str, Any], headers: Mapping[str, str] | None = None, *, documented: bool = False
+) -> Any:
+    """Post `body` (with `stream` set) by the SDK's public `post`, and give its stream of events.
+
+    The documented `create` copies every part of every message before each request; `documented` goes by it.
+    """
+    from anthropic import AsyncStream
+    from anthropic.types import Message, RawMessageStreamEvent
+
+    if documented:
+        return await documented_stream(client.messages.create, body, "messages", headers)
+    return await client.post(
+        "/v1/messages",
+        cast_to=Message,
+        content=body_bytes({**body, "stream": True}, "messages"),
+        options={"headers": {"Content-Type": "application/json", **(headers or {})}},
+        stream=True,
+        stream_cls=AsyncStream[RawMessageStreamEvent],
+    )

@@ -112,10 +112,9 @@ class ChatReader:
         reason = _STOPS.get(self._finish, "unknown")
         if self._refused and reason == "end":
             reason = "refusal"
-        if self._was_cut(parts, usage):
-            reason = "length"
         detail = self._finish if reason == "unknown" else ""
-        return AssistantMessage(tuple(parts), decided_stop(reason, parts), usage, self._model, PROVIDER, detail)
+        stop = decided_stop(reason, parts, usage.output_tokens, self._output_limit)
+        return AssistantMessage(tuple(parts), stop, usage, self._model, PROVIDER, detail)
 
     def _read_delta(self, delta: Any) -> list[Delta]:
         deltas: list[Delta] = []
@@ -162,12 +161,6 @@ class ChatReader:
         raw = "".join(call.arguments)
         arguments, problem = parse_arguments(raw)
         return ToolCall(self._fresh.give(call.id), clean_text(call.name), arguments, raw if problem else None, problem)
-
-    def _was_cut(self, parts: list[AssistantPart], usage: Usage) -> bool:
-        """Whether the limit cut the reply though the server does not say so: half a call, and no token left."""
-        limit = self._output_limit
-        broken = any(type(part) is ToolCall and part.problem for part in parts)
-        return broken and limit is not None and usage.output_tokens >= limit
 
     def _no_choice(self) -> ProviderError:
         received = masked(json.dumps(self._strange, ensure_ascii=False, default=str))

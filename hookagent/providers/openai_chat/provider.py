@@ -35,7 +35,7 @@ class OpenAIChatProvider:
 
     `base_url` (or OPENAI_BASE_URL) points at a compatible server; there a key may be missing. `api_key` is a key or a
     function that is asked before each request, else OPENAI_API_KEY holds. `http_client` is an `httpx2.AsyncClient`
-    of the caller's, who also closes it.
+    of the caller's, who also closes it. `documented_call` sends by the SDK's documented call, which is slower.
     """
 
     name = "openai-chat"
@@ -48,8 +48,10 @@ class OpenAIChatProvider:
         api_key: Key | None = None,
         base_url: str | None = None,
         http_client: httpx2.AsyncClient | None = None,
+        documented_call: bool = False,
     ) -> None:
         self.model = model
+        self._documented_call = documented_call
         self._connection = OpenAIConnection(self.name, api_key, base_url, http_client)
         self._limit_name: str | None = None
         self._without: frozenset[str] = frozenset()
@@ -95,11 +97,12 @@ class OpenAIChatProvider:
                     async for event in events:
                         for delta in reader.read(event):
                             yield delta
+            message = priced(reader.message())
         except ProviderError:
             raise
         except Exception as error:
             raise self._failure(error, key) from error
-        yield priced(reader.message())
+        yield message
 
     def _usual_limit_name(self) -> str:
         return _LIMIT_NAMES[0] if not self._connection.is_foreign or is_openai_model(self.model) else _LIMIT_NAMES[1]
@@ -109,7 +112,15 @@ class OpenAIChatProvider:
         from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
         try:
-            return await post_stream(client, "/chat/completions", body, key, ChatCompletionChunk, ChatCompletion)
+            return await post_stream(
+                client,
+                "/chat/completions",
+                body,
+                key,
+                ChatCompletionChunk,
+                ChatCompletion,
+                documented=self._documented_call,
+            )
         except Exception as error:
             raise self._failure(error, key) from error
 

@@ -31,11 +31,15 @@ _MESSAGE_HEAD = ("type", "id", "status", "phase")
 
 
 class ResponseReader:
-    """Reads the events of one streamed response: `read` gives a delta or None, `message` the whole at the end."""
+    """Reads the events of one streamed response: `read` gives a delta or None, `message` the whole at the end.
 
-    def __init__(self, fresh: FreshIds, model: str) -> None:
+    `output_limit` is the limit that was sent, to know a cut reply from a server that does not say so.
+    """
+
+    def __init__(self, fresh: FreshIds, model: str, output_limit: int | None = None) -> None:
         self._fresh = fresh
         self._model = model
+        self._output_limit = output_limit
         self._items: dict[int, dict[str, Any]] = {}
         self._response: Any = None
 
@@ -68,10 +72,16 @@ class ResponseReader:
         response = self._response
         if response is None:
             raise ProviderError("incomplete", PROVIDER, "the stream ended before the reply was whole")
-        return read_response(response, self._items, self._fresh, self._model)
+        return read_response(response, self._items, self._fresh, self._model, self._output_limit)
 
 
-def read_response(response: Any, items: Mapping[int, dict[str, Any]], fresh: FreshIds, model: str) -> AssistantMessage:
+def read_response(
+    response: Any,
+    items: Mapping[int, dict[str, Any]],
+    fresh: FreshIds,
+    model: str,
+    output_limit: int | None = None,
+) -> AssistantMessage:
     """A closed response as a message; `items` are those that came one by one, which win over an empty list."""
     status = getattr(response, "status", None)
     if status in ("failed", "cancelled"):
@@ -84,7 +94,8 @@ def read_response(response: Any, items: Mapping[int, dict[str, Any]], fresh: Fre
     parts, refused = _read_items(output, fresh)
     reason, detail = _stop_of(response, status, refused)
     usage = _usage_of(getattr(response, "usage", None))
-    return AssistantMessage(tuple(parts), decided_stop(reason, parts), usage, model, PROVIDER, detail)
+    stop = decided_stop(reason, parts, usage.output_tokens, output_limit)
+    return AssistantMessage(tuple(parts), stop, usage, model, PROVIDER, detail)
 
 
 def _read_items(output: list[dict[str, Any]], fresh: FreshIds) -> tuple[list[AssistantPart], bool]:

@@ -31,7 +31,8 @@ class OpenAIResponsesProvider:
 
     `api_key` is a key or a function that is asked before each request; without one, and without `base_url`,
     OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID and OPENAI_PROJECT_ID hold. `http_client` is an
-    `httpx2.AsyncClient` of the caller's, who also closes it.
+    `httpx2.AsyncClient` of the caller's, who also closes it. `documented_call` sends by the SDK's documented call,
+    which is slower.
     """
 
     name = "openai"
@@ -44,8 +45,10 @@ class OpenAIResponsesProvider:
         api_key: Key | None = None,
         base_url: str | None = None,
         http_client: httpx2.AsyncClient | None = None,
+        documented_call: bool = False,
     ) -> None:
         self.model = model
+        self._documented_call = documented_call
         self._connection = OpenAIConnection(self.name, api_key, base_url, http_client)
 
     @property
@@ -61,11 +64,13 @@ class OpenAIResponsesProvider:
         connection = self._connection
         key = await connection.key(may_be_missing=False)
         client = await connection.client()
-        reader = ResponseReader(FreshIds(request.blocks.transcript), self.model)
+        reader = ResponseReader(FreshIds(request.blocks.transcript), self.model, body.get("max_output_tokens"))
         from openai.types.responses import Response, ResponseStreamEvent
 
         try:
-            events = await post_stream(client, "/responses", body, key, ResponseStreamEvent, Response)
+            events = await post_stream(
+                client, "/responses", body, key, ResponseStreamEvent, Response, documented=self._documented_call
+            )
             async with events:
                 whole = await unstreamed_body(events, self.name, self.model)
                 if whole is not None:
@@ -74,6 +79,7 @@ class OpenAIResponsesProvider:
                     delta = reader.read(event)
                     if delta is not None:
                         yield delta
+            message = priced(reader.message())
         except ProviderError:
             raise
         except Exception as error:
@@ -81,4 +87,4 @@ class OpenAIResponsesProvider:
             raise provider_error(
                 error, self.name, self.model, key=key, key_name=key_name, url=str(client.base_url)
             ) from error
-        yield priced(reader.message())
+        yield message

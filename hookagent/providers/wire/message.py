@@ -23,10 +23,11 @@ class WireMessage(dict[str, Any]):
 
     `facts` is None until the wire form's checker has passed it; `merged` is a neighbour and what the two became
     together; `paused` says that the vendor goes on with exactly this message, so that nothing may stand behind it,
-    and `server_work` that there are calls or answers of tools in it that the vendor runs itself.
+    and `server_work` that there are calls or answers of tools in it that the vendor runs itself. `written` is its
+    JSON, once it was needed.
     """
 
-    __slots__ = ("facts", "merged", "paused", "server_work")
+    __slots__ = ("facts", "merged", "paused", "server_work", "written")
 
     def __init__(self, *args: Any, **fields: Any) -> None:
         super().__init__(*args, **fields)
@@ -34,3 +35,4 @@ class WireMessage(dict[str, Any]):
         self.merged: tuple[WireMessage, WireMessage] | None = None
         self.paused = False
         self.server_work = False
+        self.written: bytes | None = None

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from hookagent.errors import RequestRefusedError
+from hookagent.frozen import FrozenDict
 from hookagent.messages import UserMessage
 from hookagent.providers.tool_lists import PerTools
 from hookagent.requests import BlockView, Note, Request
@@ -37,13 +38,14 @@ def check_request(request: Request) -> None:
     _check_window(request, view)
     if view.replaced:
         _check_replaced(request, view)
-    if not any(type(block) is not UserMessage or not block.blank for block in view):
+    if not _says_something(view):
         raise _refused(request, "empty_prompt", "the prompt is empty; there is no message to send")
     if request.summary is not None and not isinstance(request.summary, str):
         raise _refused(request, "summary", f"the summary is a {type(request.summary).__name__}, not text")
     if request.notes and not all(type(note) is Note and isinstance(note.text, str) for note in request.notes):
         raise _refused(request, "notes", "a note is not a Note with a text; add one with request.with_note(...)")
-    if not isinstance(request.settings, Mapping):
+    # Asking an abstract class is slow, and the loop's own settings are always of this kind.
+    if type(request.settings) is not FrozenDict and not isinstance(request.settings, Mapping):
         raise _refused(request, "settings", f"the settings are a {type(request.settings).__name__}, not a mapping")
     if request.tool_choice not in ("auto", "none"):
         raise _refused(request, "tool_choice", f"tool_choice is {request.tool_choice!r}, not 'auto' or 'none'")
@@ -53,18 +55,26 @@ def check_request(request: Request) -> None:
             raise _refused(request, "tools", problem)
 
 
+def _says_something(view: BlockView) -> bool:
+    # Nearly always the newest block: an iterator for it would cost more than all other rules together.
+    if len(view) and type(view.transcript[-1]) is ToolRound:
+        return True
+    return any(type(block) is not UserMessage or not block.blank for block in view)
+
+
 def _refused(request: Request, rule: str, message: str) -> RequestRefusedError:
     return RequestRefusedError(rule, message, request.shaped_by)
 
 
 def _check_window(request: Request, view: BlockView) -> None:
     transcript, start, kept = view.transcript, view.start, view.kept
+    length = len(transcript)
     open_round = transcript.open_round
     if open_round is not None:
         waiting = ", ".join(f"{call.name} ({call.id})" for call in open_round.open_calls)
         raise _refused(request, "open_round", f"tool calls still wait for their results: {waiting}")
-    if not 0 <= start <= len(transcript):
-        raise _refused(request, "window", f"its window starts at block {start} of {len(transcript)}")
+    if not 0 <= start <= length:
+        raise _refused(request, "window", f"its window starts at block {start} of {length}")
     before = -1
     for index in kept:
         if not before < index < start:
@@ -72,7 +82,7 @@ def _check_window(request: Request, view: BlockView) -> None:
             raise _refused(request, "window", why)
         before = index
     for index in request.protected:
-        if not 0 <= index < len(transcript) or (index < start and index not in kept):
+        if not 0 <= index < length or (index < start and index not in kept):
             what = "the first task" if index == request.protected[0] else "the newest user message"
             raise _refused(request, "protected", f"{what} (block {index}) was dropped, which cannot be")
 

@@ -21,7 +21,8 @@ class ContextWindow:
     Before every model call, also between tool rounds, it looks at the last reported usage and estimates what was added
     since. From `compact_at` per cent on it makes requests shorter, by `strategy`; the transcript is never touched. An
     unknown window stays unknown, and then nothing is shortened, unless the option `window` gives it. It says what it
-    does to the logger `hookagent.context`; tokens of summaries are booked to `context-window`.
+    does to the logger `hookagent.context`; tokens of summaries are booked to `context-window`. What was left out, and
+    the summary in its place, are kept in the session, so that a resumed one goes on with them.
     """
 
     name = "context-window"
@@ -47,9 +48,11 @@ class ContextWindow:
         kept = self._sessions.get(session.id)
         if kept is None:
             kept = self._sessions[session.id] = SessionWindow(self.options)
+            kept.resume(request.blocks.transcript, session.stored_state(self.name))
         shaped = kept.shaped(request, agent)
         tokens = kept.tokens(shaped)
         if await compact(kept, shaped, agent, self._summarizer):
+            agent.store_state(self.name, kept.shape.state())
             kept.watch(tokens)
             shaped = kept.shaped(request, agent)
         kept.watch(kept.tokens(shaped))

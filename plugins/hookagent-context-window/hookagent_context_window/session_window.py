@@ -39,6 +39,12 @@ class SessionWindow:
         self._newest: Request | None = None
         self._reply = 0
 
+    def resume(self, transcript: Transcript, state: object) -> None:
+        """Give requests the shape again that they had when the session was left; `state` is what was kept of it."""
+        self._follow(transcript)
+        if self.options.strategy != "none":
+            self.shape.restore(state, transcript)
+
     def shaped(self, request: Request, agent: Agent) -> Request:
         """Look at what is new since the last request, and give this one the session's shape."""
         self._follow(request.blocks.transcript)

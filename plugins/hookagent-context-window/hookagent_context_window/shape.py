@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from hookagent import BlockView, Request, ToolRound
+from hookagent import BlockView, Request, ToolRound, Transcript
 from hookagent_context_window.gauge import Gauge
 from hookagent_context_window.sizes import BlockSizes, block_size, text_size
 
@@ -37,6 +38,28 @@ class Shape:
         if self._cleared > known:
             self._cleared = known
             self.stand_ins = {index: stand_in for index, stand_in in self.stand_ins.items() if index < known}
+
+    def state(self) -> dict[str, Any]:
+        """What `restore` needs to bring this shape back in another process, as JSON."""
+        return {"start": self.start, "summary": self.summary, "cleared": self._cleared}
+
+    def restore(self, state: object, transcript: Transcript) -> None:
+        """Take the shape that `state` once gave; one that does not fit the transcript is left alone."""
+        if not isinstance(state, Mapping):
+            return
+        start, summary, cleared = state.get("start"), state.get("summary"), state.get("cleared")
+        if type(start) is not int or type(cleared) is not int or not (summary is None or isinstance(summary, str)):
+            return
+        if not (0 <= start <= len(transcript) and 0 <= cleared <= len(transcript)):
+            return
+        self.start, self.summary, self._cleared = start, summary, cleared
+        found: dict[int, ToolRound] = {}
+        for index in range(start, cleared):
+            block = transcript[index]
+            if isinstance(block, ToolRound) and (stand_in := _cleared(block)) is not block:
+                found[index] = stand_in
+        self.stand_ins = found
+        self._sizes.stand_ins(found)
 
     def apply(self, request: Request) -> Request:
         """The request in this shape; what others left out before stays out."""
