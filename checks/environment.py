@@ -26,10 +26,11 @@ def clean_variables(**extra: str) -> dict[str, str]:
 
 
 class Environment:
-    """A new virtual environment at `folder`, with pip and nothing else."""
+    """A new virtual environment at `folder`, with pip and nothing else; what hookagent keeps there lies in `home`."""
 
     def __init__(self, folder: Path) -> None:
         venv.create(folder, with_pip=True, clear=True)
+        self.home = folder / "home"
         self.bin = folder / "bin"
         self.python = self.bin / "python"
 
@@ -39,7 +40,8 @@ class Environment:
 
     def run(self, command: Sequence[str], cwd: Path | None = None) -> str:
         """Run a command and return its standard output; shows both and raises CalledProcessError if it fails."""
-        done = subprocess.run(command, cwd=cwd, env=clean_variables(), capture_output=True, text=True, check=False)
+        variables = clean_variables(HOOKAGENT_HOME=str(self.home))
+        done = subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
         if done.returncode:
             print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
             done.check_returncode()

@@ -30,6 +30,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
             "masking",
             "messages",
             "pending",
+            "quick_values",
             "requests",
             "result",
             "trace",
@@ -40,7 +41,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     },
     {
         "contract": ("contract", "hookspecs", "markers"),
-        "run": ("abort", "clock", "emitter", "session", "supervise", "terminal", "watch"),
+        "run": ("abort", "clock", "emitter", "session", "supervise", "terminal", "watch", "work"),
     },
     {"discovery": ("discovery",), "tools": ("tools",)},
     {"host": ("around", "dispatch", "host", "validation"), "providers": ("providers",), "config": ("config",)},
@@ -58,6 +59,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
             "readings",
             "queues",
             "running",
+            "streaming",
             "session_end",
             "sessions",
         )

@@ -34,7 +34,9 @@ def run_folder(folder: Path, environment: Environment, work: Path) -> bool:
     # The settings that a plugin's own pyproject.toml would give are the same strict ones as the core's.
     options = ["--import-mode=importlib", "--strict-markers", "-W", "error", "-p", "no:cacheprovider", "-q"]
     command = [str(environment.python), "-m", "pytest", *options, "tests"]
-    done = subprocess.run(command, cwd=work, env=clean_variables(), check=False)
+    # The conftest.py at the root, which keeps sessions out of the user's own folder, is not there.
+    variables = clean_variables(HOOKAGENT_HOME=str(environment.home))
+    done = subprocess.run(command, cwd=work, env=variables, check=False)
     environment.run([str(environment.python), "-m", "pip", "uninstall", "--quiet", "--yes", folder.name])
     return done.returncode == 0
 

@@ -27,12 +27,13 @@ from hookagent.private_loop import run_in_private_loop
 from hookagent.prompts import Prompt, as_messages
 from hookagent.providers.base import Provider
 from hookagent.providers.retry import DEFAULT_RETRY_POLICY, RetryPolicy
-from hookagent.queues import MessageQueue, QueueMode
+from hookagent.queues import MessageQueue, QueueMode, TwoQueues
 from hookagent.readings import Readings
 from hookagent.result import RunResult
 from hookagent.running import call_directly, carry_out, result_of
 from hookagent.session_box import SessionBox
 from hookagent.session_end import end_session, expect_end
+from hookagent.streaming import refuse_async_listener, stream_events
 from hookagent.supervise import Supervisor
 from hookagent.tools.context import calling_context
 from hookagent.usage import Usage
@@ -41,7 +42,7 @@ DEFAULT_GRACE_SECONDS = 5.0
 DEFAULT_RESULT_LIMIT = 100_000
 
 
-class Agent(Readings):
+class Agent(Readings, TwoQueues):
     """An LLM agent.
 
     `name` shows in logs; `tools` are functions, `Tool` objects or names ("files", "shell", "module:function");
@@ -179,21 +180,14 @@ class Agent(Readings):
         The result is `agent.last_result`. Raises what `run` raises, at the end.
         """
         messages = as_messages(prompt, "prompt")
-        events: asyncio.Queue[Event | None] = asyncio.Queue()
-        unsubscribe = self.subscribe(events.put_nowait)
         self._streaming = True
-        task = asyncio.ensure_future(self._start(messages))
-        task.add_done_callback(lambda _: events.put_nowait(None))
+        events = stream_events(lambda: self._start(messages), self.subscribe, self.abort)
         try:
-            while (event := await events.get()) is not None:
+            async for event in events:
                 yield event
-            await task
         finally:
-            unsubscribe()
-            self._streaming = not task.done()
-            if not task.done():
-                self.abort("the stream was left")
-                await asyncio.wait({task})
+            await events.aclose()
+            self._streaming = False
 
     def steer(self, message: str | UserMessage) -> None:
         """Queue a message that goes in before the next reply, behind the round's results. From any thread."""
@@ -214,8 +208,10 @@ class Agent(Readings):
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with every event, at once and in order; returns what ends it.
 
-        A listener that raises is reported by name and never changes a run; after three faults it is dropped.
+        A listener is plain: it is not waited for (`MisuseError` for `async def`; use `stream`). One that raises is
+        reported by name and never changes a run; after three faults it is dropped.
         """
+        refuse_async_listener(listener)
         self._listeners.append(listener)
         unsubscribe = self._emitter.subscribe(listener)
 
@@ -269,26 +265,11 @@ class Agent(Readings):
 
     # ---- inside ----
 
-    def peek_steering(self) -> tuple[UserMessage, ...]:
-        """For the loop: what may go in now."""
-        return self.steering.due()
-
-    def peek_follow_up(self) -> tuple[UserMessage, ...]:
-        """For the loop: what may go in now."""
-        return self.follow_ups.due()
-
-    def take(self, message: UserMessage) -> None:
-        """For the loop: the message is stored."""
-        if message.via == "steer":
-            self.steering.take(message)
-        elif message.via == "follow_up":
-            self.follow_ups.take(message)
-
     def _new_session(self, session: str | None = None) -> None:
         queues = (self.steering, self.follow_ups)
         self._box = SessionBox(self.name, self._limits, self._clock, queues, self._listeners, self._log)
         if session is not None:
-            self._box.resume(session)
+            self._box.resume(session, self._plugins)
         self._state, self._session, self._emitter = self._box.state, self._box.session, self._box.emitter
 
     async def _end_session(self, what: str) -> None:

@@ -32,7 +32,18 @@ _LONGEST_ERROR = 2000
 class Implementation:
     """One plugin's implementation of one hook, ready to be called with the hookspec's arguments in order."""
 
-    __slots__ = ("call", "contract", "distribution", "function", "hook", "is_async", "on_error", "plugin", "time_limit")
+    __slots__ = (
+        "call",
+        "contract",
+        "distribution",
+        "function",
+        "hook",
+        "is_async",
+        "on_error",
+        "plugin",
+        "takes_values",
+        "time_limit",
+    )
 
     def __init__(
         self,
@@ -51,6 +62,8 @@ class Implementation:
         self.is_async = inspect.iscoroutinefunction(self.function)
         self.on_error: OnError = on_error
         self.time_limit = time_limit
+        # Most want exactly the hook's own arguments, in order: `function` can then be called without an adapter.
+        self.takes_values = (*implementation.argnames, "agent", "session") == spec_arguments
         self.call: Callable[..., Any] = _adapter(spec_arguments, tuple(implementation.argnames))(self.function)
 
     @property
@@ -105,7 +118,7 @@ class Dispatcher:
     `charges`: plugin -> [calls, seconds].
     """
 
-    __slots__ = ("agent", "charges", "disabled", "failed", "monotonic", "report", "session", "supervisor")
+    __slots__ = ("_task", "agent", "charges", "disabled", "failed", "monotonic", "report", "session", "supervisor")
 
     def __init__(
         self,
@@ -124,6 +137,7 @@ class Dispatcher:
         self.failed: set[str] = set()
         self.report = report
         self.monotonic = supervisor.clock.monotonic
+        self._task: asyncio.Task[Any] | None = None
 
     async def one(self, implementation: Implementation, *values: Any) -> Returned | None:
         """Call one implementation with the hook's own arguments; None when it returned nothing.
@@ -135,14 +149,19 @@ class Dispatcher:
         if self.disabled and implementation.plugin in self.disabled and implementation.contract.softened:
             return None
         start = self.monotonic()
-        task = self.supervisor.task
+        task = self._task
+        if task is None:
+            task = self._task = self.supervisor.task
         cancels = task.cancelling()
         returned: Returned | None = None
         coroutine: Any = None
         value: Any = None
         error: BaseException | None = None
         try:
-            value = implementation.call(*values, self.agent, self.session)
+            if implementation.takes_values:
+                value = implementation.function(*values)
+            else:
+                value = implementation.call(*values, self.agent, self.session)
             if implementation.is_async:
                 coroutine = value
             elif value is not None:
@@ -172,12 +191,15 @@ class Dispatcher:
 
     def plain(self, implementation: Implementation, *values: Any) -> None:
         """Call an `on_event` implementation: synchronous, returns nothing. Raises `PluginError` as `one` does."""
-        if implementation.plugin in self.disabled:
+        if self.disabled and implementation.plugin in self.disabled:
             return
         start = self.monotonic()
         error: BaseException | None = None
         try:
-            value = implementation.call(*values, self.agent, self.session)
+            if implementation.takes_values:
+                value = implementation.function(*values)
+            else:
+                value = implementation.call(*values, self.agent, self.session)
             if value is not None:
                 self._read(implementation, value)
         except BaseException as raised:
@@ -213,8 +235,9 @@ class Dispatcher:
     def charge(self, implementation: Implementation, start: float, others: float = 0.0) -> float:
         """Book one call; `others` are seconds spent in what it called. Returns its own seconds."""
         seconds = self.monotonic() - start - others
-        charge = self.charges.get(implementation.plugin)
-        if charge is None:
+        try:
+            charge = self.charges[implementation.plugin]
+        except KeyError:
             charge = self.charges[implementation.plugin] = [0, 0.0]
         charge[0] += 1
         charge[1] += seconds

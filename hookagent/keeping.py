@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from hookagent.events import Event
@@ -87,6 +87,11 @@ class Keeper:
         self.journal.resumed(restored)
         for queue in queues:
             queue.watcher = self.journal
+
+    def name_absent(self, restored: Restored, plugins: Iterable[str]) -> None:
+        """Say what the session keeps for plugins that are not there."""
+        for plugin in sorted(restored.plugin_state.keys() - set(plugins)):
+            self._warn(f"session {self._state.id}: keeps the state of plugin '{plugin}', which is not enabled")
 
     def booked(self, plugin: str, usage: Usage) -> None:
         """A plugin's own model call used this much."""

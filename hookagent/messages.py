@@ -37,6 +37,13 @@ class Image:
     media_type: str
 
 
+def kept_in(block: Any) -> dict[str, Any]:
+    """Make the `wire_cache` of a block: the one thing in it that is no part of its value."""
+    cache: dict[str, Any] = {}
+    object.__setattr__(block, "_wire_cache", cache)
+    return cache
+
+
 @made_quickly
 @dataclass(frozen=True, slots=True)
 class UserMessage:
@@ -50,7 +57,12 @@ class UserMessage:
     images: tuple[Image, ...] = ()
     origin: str | None = None
     via: Via = "prompt"
-    wire_cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _wire_cache: dict[str, Any] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def wire_cache(self) -> dict[str, Any]:
+        """What providers keep of it, by wire form; made when first needed."""
+        return self._wire_cache if self._wire_cache is not None else kept_in(self)
 
     @property
     def blank(self) -> bool:
@@ -115,8 +127,13 @@ class AssistantMessage:
     model: str = ""
     provider: str = ""
     stop_detail: str = ""
-    wire_cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _wire_cache: dict[str, Any] | None = field(default=None, init=False, repr=False, compare=False)
     _calls: tuple[ToolCall, ...] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def wire_cache(self) -> dict[str, Any]:
+        """What providers keep of it, by wire form; made when first needed."""
+        return self._wire_cache if self._wire_cache is not None else kept_in(self)
 
     @property
     def text(self) -> str:
@@ -130,6 +147,8 @@ class AssistantMessage:
         if calls is None:
             # Read many times in a round, picked out once.
             calls = tuple([part for part in self.parts if type(part) is ToolCall])
+            if len(calls) == len(self.parts):
+                calls = self.parts  # type: ignore[assignment]  # nothing but calls: one tuple does for both
             object.__setattr__(self, "_calls", calls)
         return calls
 

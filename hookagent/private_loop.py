@@ -22,8 +22,13 @@ def _private_loop() -> asyncio.AbstractEventLoop:
     global _loop
     with _lock:
         if _loop is None or _loop.is_closed():
-            _loop = asyncio.new_event_loop()
-            threading.Thread(target=_serve, args=(_loop,), name="hookagent-loop", daemon=True).start()
+            loop = asyncio.new_event_loop()
+            try:
+                threading.Thread(target=_serve, args=(loop,), name="hookagent-loop", daemon=True).start()
+            except RuntimeError:
+                loop.close()  # a loop that nobody runs would let every later caller wait for ever
+                raise
+            _loop = loop
         return _loop
 
 
@@ -58,7 +63,8 @@ def run_in_private_loop(
     else:
         raise MisuseError(f"called inside a running event loop, which it would block; {instead}")
     # Contained, because a KeyboardInterrupt that a task raises would end the loop for everybody.
-    future = asyncio.run_coroutine_threadsafe(contained(make()), _private_loop())
+    loop = _private_loop()
+    future = asyncio.run_coroutine_threadsafe(contained(make()), loop)
     try:
         outcome = future.result()
     except KeyboardInterrupt:

@@ -72,3 +72,25 @@ class MessageQueue:
 
     def __len__(self) -> int:
         return len(self._messages)
+
+
+class TwoQueues:
+    """The two queues of an agent, as the loop sees them: messages are looked at, and taken once they are stored."""
+
+    steering: MessageQueue
+    follow_ups: MessageQueue
+
+    def peek_steering(self) -> tuple[UserMessage, ...]:
+        """For the loop: what may go in now."""
+        return self.steering.due()
+
+    def peek_follow_up(self) -> tuple[UserMessage, ...]:
+        """For the loop: what may go in now."""
+        return self.follow_ups.due()
+
+    def take(self, message: UserMessage) -> None:
+        """For the loop: the message is stored."""
+        if message.via == "steer":
+            self.steering.take(message)
+        elif message.via == "follow_up":
+            self.follow_ups.take(message)

@@ -16,6 +16,7 @@ from hookagent.tools.context import calling_context
 from hookagent.usage import Usage
 
 if TYPE_CHECKING:
+    from hookagent.host import LoadedPlugin
     from hookagent.keeping import Keeper
 
 
@@ -45,8 +46,10 @@ class SessionBox:
         self._log = log
         self._keeper: Keeper | None = None
 
-    def resume(self, session: str) -> None:
+    def resume(self, session: str, plugins: Iterable[LoadedPlugin] = ()) -> None:
         """Go on from a session on disk, named by its id or a unique beginning of it.
+
+        What a plugin keeps in it that is not among `plugins` stays there, and is named.
 
         Raises `SessionError` when there is none, and `SessionBusyError` while another process has it.
         """
@@ -67,6 +70,7 @@ class SessionBox:
         for message in restored.follow_ups:
             follow_ups.put(message)
         keeper.resumed(restored, *self._queues)
+        keeper.name_absent(restored, (one.name for one in plugins))
         self._keep(keeper)
 
     def keep(self) -> None:

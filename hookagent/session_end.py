@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import logging
 from typing import TYPE_CHECKING
@@ -53,6 +54,9 @@ def _end_all() -> None:
 
     for agent in tuple(_open.values()):
         try:
-            agent.close_sync()
+            try:
+                agent.close_sync()
+            except RuntimeError:  # from Python 3.12 on no thread can be started any more at this point
+                asyncio.run(agent.close())
         except Exception as error:
             print(f"hookagent: {error}", file=sys.stderr)

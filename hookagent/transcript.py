@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
-from hookagent.messages import AssistantMessage, Message, ToolCall, ToolResult, UserMessage
+from hookagent.messages import AssistantMessage, Message, ToolCall, ToolResult, UserMessage, kept_in
 from hookagent.quick_values import made_quickly
 
 
@@ -22,7 +22,12 @@ class ToolRound:
 
     reply: AssistantMessage
     results: tuple[ToolResult | None, ...]
-    wire_cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _wire_cache: dict[str, Any] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def wire_cache(self) -> dict[str, Any]:
+        """What providers keep of it, by wire form; made when first needed."""
+        return self._wire_cache if self._wire_cache is not None else kept_in(self)
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

@@ -42,7 +42,15 @@ _PLUGIN: Mapping[str, str] = {
     "time_limit": "seconds for each `async def` hook of this plugin; `null`: no limit",
 }
 _LIMITS: Mapping[str, str] = {
-    "max_iterations": "model calls in one run, with all its turns; reaching it gives exit code 3"
+    "max_iterations": "model calls, without the one for a closing answer",
+    "max_tool_calls": "calls that are started; a round that crosses it runs the first ones",
+    "max_tokens": "all four counts together",
+    "max_input_tokens": "tokens read, those from and for the vendor's cache among them",
+    "max_output_tokens": "tokens written; the limit of a single reply is a [model setting](#model_settings)",
+    "max_cost_usd": "US dollars; an error at the start where the model's price is unknown",
+    "max_seconds": "seconds, not counting those in which people are asked",
+    "max_equal_calls": "rounds in a row with the same calls and the same results; the model is warned before the last",
+    "closing_answer": "at a limit, ask the model once more, with tools switched off, for what it has",
 }
 
 
@@ -61,7 +69,7 @@ def page() -> str:
         ("## Top level", _first(Config), table(_HEAD, rows(Config, _CONFIG))),
         ("## model_settings", _first(ModelSettings), table(_HEAD, rows(ModelSettings, _SETTINGS))),
         ("## plugins", f"{_first(PluginEntry)}\n{_SHORT_FORMS}", table(_HEAD, rows(PluginEntry, _PLUGIN))),
-        ("## limits", _first(Limits), table(_HEAD, rows(Limits, _LIMITS))),
+        ("## limits", f"{_first(Limits)}\n{_REACHED}", table(_HEAD, rows(Limits, _LIMITS))),
     ]
     return "\n".join([head, *("\n\n".join(section) for section in sections)])
 
@@ -72,6 +80,10 @@ def _first(model: type[object]) -> str:
 
 
 _HEAD = ("key", "type", "default", "meaning")
+_REACHED = (
+    "`hookagent run` has an option for each, such as `--max-tokens`, which wins over the file. A run that reached one\n"
+    "exits with 3; [what counts](../how-to/limit-a-run.md)."
+)
 _SHORT_FORMS = (
     "An entry is written in one of three ways: `tool-logging` (a name), `tool-logging: {level: debug}` (a name\n"
     "and its options), or `{use: tool-logging, with: {level: debug}, on_error: warn}`."

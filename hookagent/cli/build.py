@@ -12,19 +12,24 @@ from typing import TYPE_CHECKING, Any
 from hookagent import discovery
 from hookagent.cli.escaping import one_line
 from hookagent.cli.options import Choices
-from hookagent.errors import ConfigurationError, PluginLoadError
+from hookagent.errors import ConfigurationError, PluginLoadError, ToolDefinitionError
+from hookagent.sessions.errors import SessionError
 
 if TYPE_CHECKING:
     from hookagent.agent import Agent
     from hookagent.config import Config, ConfigProblem, LoadedConfig, Positions
     from hookagent.host import PluginEntry
+    from hookagent.tools.tool import Tool
 
+AGENT = "hookagent"
+"""The name of the command's agent: of its logs, and in the list of sessions."""
 APPROVAL = "human-approval"
 DEFAULT_PLUGINS = ("tool-logging", "context-window", APPROVAL)
 """What a command without a `plugins:` list enables, as far as it is installed (design, "Plugins")."""
 DEFAULT_TOOLS = ("files",)
-_NAME_OF_A_PLUGINS_TOOL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What a command gives the model that names no tools; writing needs an approval then."""
+
+_NAME_OF_A_PLUGINS_TOOL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def read_choices(choices: Choices) -> LoadedConfig:
@@ -39,9 +44,11 @@ def read_choices(choices: Choices) -> LoadedConfig:
 def build_agent(loaded: LoadedConfig, choices: Choices) -> Agent:
     """Make the agent of a configuration and options; enabled plugins are loaded, no model is asked.
 
+    A session that is to go on is taken: nobody else can have it until the agent is closed.
+
     A directory that holds tools or plugins named as modules is the working directory, which is put at the end of
     the import path for them. Raises `ConfigurationError` for tools, plugins, options of plugins and rules that
-    cannot be used: all of them at once, as far as one does not hide the other.
+    cannot be used: all of them at once, as far as one does not hide the other; and `SessionError`.
     """
     from hookagent.agent import Agent
     from hookagent.config import ConfigError
@@ -57,20 +64,30 @@ def build_agent(loaded: LoadedConfig, choices: Choices) -> Agent:
     settings = config.model_settings.model_dump(by_alias=True)
     make = partial(
         Agent,
+        AGENT,
         system_prompt=config.system_prompt or "",
         model=model,
         plugins=entries,
-        limits={"max_iterations": choices.max_iterations or config.limits.max_iterations},
+        limits=config.limits.model_dump() | dict(choices.limits),
         model_settings={name: value for name, value in settings.items() if value is not None and value not in ([], {})},
         tool_execution=config.tool_execution,
         tool_result_limit=config.tool_result_limit,
+        session=choices.session,
+        quiet=True,
     )
     try:
-        return make(tools=names)
-    except ConfigurationError:
-        if not unknown:
+        agent = make(tools=names)
+    except ConfigurationError as error:
+        # A plugin that cannot be loaded or fails to bring its tools may be why a name is not known.
+        if not unknown or isinstance(error, PluginLoadError | SessionError):
             raise
         raise ConfigError(list(unknown.values())) from None
+    # Made when first needed, which would be in the middle of the run, and charged to whoever looked first.
+    faults = [fault for tool in agent.tools if (fault := _schema_fault(tool)) is not None]
+    if faults:
+        agent.close_sync()
+        raise ConfigError(faults)
+    return agent
 
 
 def refuse_unguarded(agent: Agent, loaded: LoadedConfig) -> None:
@@ -227,6 +244,15 @@ def _tools(
             else:
                 problems.append(problem)
     return [name for name, _ in places], unknown
+
+
+def _schema_fault(tool: Tool) -> ConfigProblem | None:
+    """What is wrong with the types of a tool's parameters, which a model has to be told."""
+    try:
+        _ = tool.parameters
+    except ToolDefinitionError as error:
+        return _problem("", str(error))
+    return None
 
 
 def _model(loaded: LoadedConfig, choices: Choices, problems: list[ConfigProblem]) -> Any:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hookagent.cli.failure import FAILED, INTERRUPTED, LIMIT, REFUSED
+from hookagent.cli.failure import FAILED, INTERRUPTED, LIMIT, REFUSED, USAGE
+from hookagent.cli.limit_options import advice
 
 if TYPE_CHECKING:
     from hookagent.result import RunResult, Status
     from hookagent.session import Session
+    from hookagent.usage import Usage
 
 _CODES: dict[Status, int] = {
     "completed": 0,
@@ -28,17 +30,19 @@ _WORDS: dict[Status, str] = {
     "waiting": "waiting after",
     "aborted": "interrupted after",
 }
-_LIMIT_ADVICE = {"max_iterations": "; raise it with --max-iterations"}
 
 
 def exit_code(result: RunResult, signalled: int | None = None) -> int:
     """The exit code of a run (design, "Exit codes").
 
-    `signalled` is the code of the signal that aborted it. A completed run whose `on_complete` failed gives 1; what a
+    `signalled` is the code of the signal that aborted it. A model that cannot be asked as it is set up (no key, a
+    setting it does not take) is a configuration error. A completed run whose `on_complete` failed gives 1; what a
     plugin's `on_error: warn` or `disable` softened does not count.
     """
     if result.status == "aborted":
         return signalled if signalled is not None else INTERRUPTED if result.reason == "interrupted" else FAILED
+    if result.status == "failed" and result.error_kind in ("configuration", "unsupported_setting"):
+        return USAGE
     code = _CODES[result.status]
     return FAILED if code == 0 and result.errors else code
 
@@ -51,7 +55,7 @@ def explanation(result: RunResult) -> str | None:
     if result.status == "failed":
         return f"error: {reason}"
     if result.status == "limit":
-        return f"limit: {reason}{_LIMIT_ADVICE.get(result.limit or '', '')}"
+        return f"limit: {reason}{advice(result.limit, reason)}"
     word = "interrupted" if result.status == "aborted" else result.status
     return word if reason == word else f"{word}: {reason}"
 
@@ -60,10 +64,9 @@ def closing_line(result: RunResult, tool_calls: int, denied: int) -> str:
     """The one line about a whole run; `tool_calls` are those with a result, `denied` those of them that were."""
     usage = result.usage
     calls = plural(tool_calls, "tool call") + (f" ({denied} denied)" if denied else "")
-    cost = "price unknown" if usage.cost_usd is None else _money(usage.cost_usd)
     return (
         f"{_WORDS[result.status]} {plural(result.iterations, 'iteration')}, {calls}, "
-        f"{amount(usage.prompt_tokens)} in / {amount(usage.output_tokens)} out, {cost}, "
+        f"{amount(usage.prompt_tokens)} in / {amount(usage.output_tokens)} out, {cost_text(usage)}, "
         f"{result.seconds:.1f} s, session {result.session.id}"
     )
 
@@ -89,7 +92,11 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def _money(dollars: float) -> str:
+def cost_text(usage: Usage) -> str:
+    """What was paid, as people write it: "$0.012", or "price unknown"."""
+    dollars = usage.cost_usd
+    if dollars is None:
+        return "price unknown"
     if dollars == 0:
         return "$0"
     return f"${dollars:.4f}" if dollars < 0.01 else f"${dollars:.3f}" if dollars < 1 else f"${dollars:.2f}"

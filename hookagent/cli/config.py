@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from hookagent.cli.console import Console
-from hookagent.cli.options import Choices, agent_options, configuration_options
+from hookagent.cli.options import Choices, agent_options, configuration_options, pass_console
 
 
 @click.group("config")
@@ -18,7 +18,7 @@ def config() -> None:
 
 @config.command("check")
 @agent_options
-@click.pass_obj
+@pass_console
 def check(console: Console, /, debug: bool, **chosen: Any) -> int:
     """Report everything that is wrong with the configuration, and exit with 2 if anything is.
 
@@ -39,7 +39,7 @@ def check(console: Console, /, debug: bool, **chosen: Any) -> int:
 
 @config.command("show")
 @configuration_options
-@click.pass_obj
+@pass_console
 def show(console: Console, /, debug: bool, **chosen: Any) -> int:
     """Show the configuration that holds, as YAML, with where each value comes from and no secrets."""
     from hookagent.cli.build import read_choices

@@ -9,22 +9,33 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Mapping
-from typing import TextIO
+from collections.abc import Iterator, Mapping
+from typing import Protocol, TextIO
 
 from hookagent.cli.escaping import one_line, paragraphs
-from hookagent.cli.masking import Masker
+from hookagent.masking import Masker
 
 _ERASE = "\r\x1b[K"
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
+_STANDARD_OUTPUT = 1
+
+
+class Screen(Protocol):
+    """What shows the outputs while an editor has the terminal; from any thread."""
+
+    def write(self, text: str) -> None:
+        """Show text above the line that is being typed."""
+
+    def status(self, text: str) -> None:
+        """Show one line on what is going on, in place of the one before; empty: none."""
 
 
 class Console:
     """Where the command writes, from any thread.
 
     `redraws` says that standard error is a terminal on which one line may be drawn again and again; `live` that both
-    outputs are terminals. `reader_gone` is set when nobody reads standard output any more, and `json_ended` when the
-    last line of `--json` is written.
+    outputs are terminals. `reader_gone` is set when nobody reads standard output any more, `failure` when it cannot be
+    written (nothing more is then), and `json_ended` when the last line of `--json` is written.
     """
 
     def __init__(self, out: TextIO | None, err: TextIO | None, environment: Mapping[str, str]) -> None:
@@ -37,10 +48,13 @@ class Console:
         self.live = self._out_terminal and err_terminal
         self._dim = self.redraws and not environment.get("NO_COLOR")
         self._status = ""
+        self._screen: Screen | None = None
         self._mid_line = False
         self.reader_gone = False
+        self.failure: OSError | None = None
         self.json_ended = False
         self.mask = Masker(environment)
+        self._told: set[str] = set()
 
     @classmethod
     def of_process(cls) -> Console:
@@ -52,19 +66,54 @@ class Console:
         """Whether standard output is a terminal."""
         return self._out_terminal
 
+    @contextlib.contextmanager
+    def sole_writer(self) -> Iterator[None]:
+        """Let nobody else write to standard output for as long as the `with` block lasts; what others say there is
+        said on standard error (design, "The outside contract", CLI).
+
+        That holds for tools and plugins that print, and for processes which they start.
+        """
+        own = self._out
+        with contextlib.ExitStack() as stack:
+            if own is not None and own is sys.stdout and _descriptor(own) == _STANDARD_OUTPUT:
+                self._out = stack.enter_context(_moved(own))
+            stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+            try:
+                yield
+            finally:
+                self._out = own
+
+    @contextlib.contextmanager
+    def shown_by(self, screen: Screen) -> Iterator[None]:
+        """Give to `screen` all that would go to the terminal, for as long as the `with` block lasts."""
+        with self._lock:
+            self.erase_status()
+            self._screen = screen
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.erase_status()
+                self.end_line()
+                self._screen = None
+
     def write(self, text: str) -> None:
         """Write to standard output as it is, at once. Raises `OSError` when there is no room for it."""
         with self._lock:
             self.erase_status()
-            if not text or self.reader_gone:
+            if not text or self.reader_gone or self.failure is not None:
                 return
             self._mid_line = self._out_terminal and not text.endswith("\n")
+            if self._screen is not None and self._out_terminal:
+                self._screen.write(text)
+                return
             try:
                 _write(self._out, text)
             except (BrokenPipeError, ValueError):
                 self.reader_gone = True
                 _to_nowhere(self._out)
-            except OSError:
+            except OSError as error:
+                self.failure = error
                 _to_nowhere(self._out)
                 raise
 
@@ -86,6 +135,17 @@ class Console:
             self.end_line()
             self._write_err(line + "\n")
 
+    def tell(self, warning: str) -> None:
+        """Say a warning that the result of a run may bring again, and remember that."""
+        self._told.add(warning)
+        self.say(f"hookagent: warning: {warning}")
+
+    def was_told(self, warning: str) -> bool:
+        """Whether `tell` was called with this warning since this was last asked for it."""
+        told = warning in self._told
+        self._told.discard(warning)
+        return told
+
     def break_line(self) -> None:
         """Begin a new line on a terminal: what stands in this one (an echoed ^C, a question) is not ours."""
         if self._err_terminal:
@@ -99,6 +159,9 @@ class Console:
             self.end_line()
             line = one_line(self.mask(text), max(20, _columns(self._err) - 2))
             self._status = line
+            if self._screen is not None:
+                self._screen.status(line)
+                return
             self._write_err(_ERASE + (f"{_DIM}{line}{_PLAIN}" if self._dim else line))
 
     def erase_status(self) -> None:
@@ -106,9 +169,15 @@ class Console:
         with self._lock:
             if self._status:
                 self._status = ""
+                if self._screen is not None:
+                    self._screen.status("")
+                    return
                 self._write_err(_ERASE)
 
     def _write_err(self, text: str) -> None:
+        if self._screen is not None and self._err_terminal:
+            self._screen.write(text)
+            return
         # With nobody to read it, there is nobody to tell either.
         with contextlib.suppress(OSError, ValueError):
             _write(self._err, text)
@@ -130,6 +199,33 @@ def _is_terminal(stream: TextIO | None) -> bool:
         return stream is not None and stream.isatty()
     except ValueError:
         return False
+
+
+def _descriptor(stream: TextIO | None) -> int | None:
+    try:
+        return None if stream is None else stream.fileno()
+    except (OSError, ValueError):
+        return None
+
+
+@contextlib.contextmanager
+def _moved(stream: TextIO) -> Iterator[TextIO]:
+    """Give a stream to where standard output leads; the descriptor itself leads to standard error until the end."""
+    with contextlib.ExitStack() as stack:
+        elsewhere = _descriptor(sys.stderr)
+        if elsewhere is None:
+            elsewhere = os.open(os.devnull, os.O_WRONLY)
+            stack.callback(os.close, elsewhere)
+        kept = os.dup(_STANDARD_OUTPUT)
+        moved = stack.enter_context(open(kept, "w", encoding=stream.encoding, errors=stream.errors))
+        os.dup2(elsewhere, _STANDARD_OUTPUT)
+        try:
+            yield moved
+        finally:
+            # What somebody left in the buffer must not come out at the end of the process, on standard output.
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+            os.dup2(kept, _STANDARD_OUTPUT)
 
 
 def _columns(stream: TextIO | None) -> int:

@@ -91,8 +91,9 @@ def problems_of(error: BaseException) -> list[str]:
 def _click_problems(error: click.ClickException) -> Iterator[str]:
     # `message` is without the sentence on what else could have been meant, which is put into our words here.
     message = (error.message or error.format_message()).removesuffix(".")
+    missing = isinstance(error, click.MissingParameter)
     near = getattr(error, "possibilities", None)
-    if isinstance(error, click.BadParameter) and error.param is not None:
+    if isinstance(error, click.BadParameter) and error.param is not None and not missing:
         yield f"{error.param.opts[-1]}: {message}"
         return
     if near and isinstance(error, NoSuchOption | NoSuchCommand):

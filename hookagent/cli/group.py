@@ -28,6 +28,8 @@ class Lazy(NamedTuple):
 
 BUILT_IN: Mapping[str, Lazy] = {
     "run": Lazy("hookagent.cli.run", "run", "Work on a task until it is done, and print the answer."),
+    "chat": Lazy("hookagent.cli.chat.command", "chat", "Talk over several turns, and steer while it works."),
+    "sessions": Lazy("hookagent.cli.sessions", "sessions", "List, show, export, fork, check and remove sessions."),
     "plugins": Lazy("hookagent.cli.plugins", "plugins", "See which plugins there are and which are enabled."),
     "tools": Lazy("hookagent.cli.tools", "tools", "See which tools a model would get."),
     "config": Lazy("hookagent.cli.config", "config", "Check the configuration, or show what holds."),
@@ -38,8 +40,9 @@ Exit codes: 0 completed, 1 failed or stopped by a plugin, 2 usage or configurati
 3 a limit was hit, 4 refused or waiting for an answer, 130 interrupted, 143 terminated.
 
 \b
-Environment: HOOKAGENT_PLUGINS (as -p, parted by commas), ANTHROPIC_API_KEY,
-OPENAI_API_KEY, OPENAI_BASE_URL and the SDKs' other own variables, NO_COLOR."""
+Environment: HOOKAGENT_HOME (the folder of sessions and logs), HOOKAGENT_PLUGINS (as -p,
+parted by commas), ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENAI_BASE_URL and the SDKs' other
+own variables, NO_COLOR."""
 
 
 class LazyGroup(click.Group):

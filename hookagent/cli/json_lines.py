@@ -7,6 +7,7 @@ tool or a person said is exact; in texts about failures secrets are masked.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Mapping
@@ -55,7 +56,9 @@ class JsonLines:
                 if isinstance(value, str) and (name in _ABOUT_FAILURES or (failure and name == "message")):
                     value = self._console.mask(value)
                 line[name] = value
-        self._console.write(_line(line))
+        # The console keeps the failure, and the command ends the run for it.
+        with contextlib.suppress(OSError):
+            self._console.write(_line(line))
 
 
 def result_line(console: Console, result: RunResult, code: int, errors: list[str]) -> str:

@@ -8,6 +8,9 @@ from contextlib import contextmanager
 
 from hookagent.cli.console import Console
 
+_OWN = "hookagent"
+"""The logger of what an agent itself has to say; some of it stands in the result of its run too."""
+
 
 class _ConsoleHandler(logging.Handler):
     def __init__(self, console: Console, debug: bool) -> None:
@@ -21,11 +24,13 @@ class _ConsoleHandler(logging.Handler):
         except Exception as error:
             text = f"a message that cannot be formatted ({type(error).__name__}): {record.msg!r}"
         level = record.levelname.lower()
-        if not self._debug:
+        if record.name == _OWN and record.levelno == logging.WARNING:
+            self._console.tell(text)
+        elif not self._debug:
             self._console.say(f"hookagent: {level}: {record.name}: {text}")
-            return
-        self._console.say(f"{level}: {record.name}: {text}")
-        if record.exc_info and record.exc_info[0] is not None:
+        else:
+            self._console.say(f"{level}: {record.name}: {text}")
+        if self._debug and record.exc_info and record.exc_info[0] is not None:
             self._console.say(logging.Formatter().formatException(record.exc_info), whole=True)
 
 

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
+from hookagent.cli.console import Console
+
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
-
-
-def read_count(context: click.Context, option: click.Parameter, value: str | None) -> int | None:
-    """Read the value of an option that is a whole number of at least 1. Raises `click.BadParameter` for others."""
-    if value is None:
-        return None
-    text = value.strip()
-    if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text) >= 1):
-        raise click.BadParameter(f"expected a whole number of at least 1, got {text!r}", context, option)
-    return int(text)
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
     """What the options say about the agent, as typed.
 
-    `allow`, `ask` and `deny` are patterns of the plugin human-approval, for this run; `file`, `model` and
-    `max_iterations` are None where the option was not given.
+    `allow`, `ask` and `deny` are patterns of the plugin human-approval, for this run; `file` and `model` are None
+    where the option was not given; `limits` are those that were given, by their names; `session` is the id of the
+    session to go on with, None for a new one.
     """
 
     file: str | None = None
@@ -37,7 +31,8 @@ class Choices:
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
-    max_iterations: int | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    session: str | None = None
 
 
 _FILE = click.option("-c", "--config", "file", metavar="FILE", help="Configuration file (default: found upwards).")
@@ -58,6 +53,18 @@ _TOOLS = click.option(
 _MODEL = click.option("-m", "--model", "model", metavar="PROVIDER:MODEL", help="The model that answers.")
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 _DEBUG = click.option("--debug", is_flag=True, help="Print the log and tracebacks on standard error.")
+
+
+def pass_console(command: Callable[..., int]) -> Callable[..., int]:
+    """Give the console to a command, which alone writes to standard output while it works."""
+
+    @click.pass_obj
+    @wraps(command)
+    def alone(console: Console, /, *words: Any, **chosen: Any) -> int:
+        with console.sole_writer():
+            return command(console, *words, **chosen)
+
+    return alone
 
 
 def configuration_options(command: CommandT) -> CommandT:

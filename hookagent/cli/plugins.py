@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hookagent.cli.console import Console
-from hookagent.cli.options import Choices, configuration_options, json_option
+from hookagent.cli.options import Choices, configuration_options, json_option, pass_console
 from hookagent.cli.table import table
 from hookagent.errors import ConfigurationError, HookagentError
 
@@ -41,7 +41,7 @@ def plugins() -> None:
 @plugins.command("list")
 @json_option
 @configuration_options
-@click.pass_obj
+@pass_console
 def list_plugins(console: Console, /, as_json: bool, debug: bool, **chosen: Any) -> int:
     """List all plugins: name, distribution, version, state and hooks.
 

@@ -1,7 +1,7 @@
 """What a run is doing, on standard error: one line drawn again and again on a terminal, plain lines elsewhere.
 
-The line stands only while a model answers or a tool runs. Between a reply and its calls it is taken away, because
-that is when a plugin may ask a person, on the same terminal.
+While a question is open, from `resolve_start` to `resolve_end`, there is no line: a plugin may ask a person then, on
+the same terminal.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Progress:
         self._tokens = 0
         self._running: dict[str, str] = {}
         self._drawn = False
+        self._asking = False
         self.tool_calls = 0
         self.denied = 0
 
@@ -68,7 +69,9 @@ class Progress:
             self._console.erase_status()
 
     def _draw(self) -> None:
-        parts = [self._where]
+        if self._asking:
+            return
+        parts = [self._where] if self._where else []
         if self._running:
             names = list(self._running.values())
             parts.append(names[0] if len(names) == 1 else f"{len(names)} tools")
@@ -95,7 +98,15 @@ class Progress:
 
     def _on_response(self, event: Any) -> None:
         self._tokens += event.usage.total_tokens
+        self.tick()
+
+    def _on_resolve_start(self, event: Any) -> None:
         self.stop()
+        self._asking = True
+
+    def _on_resolve_end(self, event: Any) -> None:
+        self._asking = False
+        self._draw()
 
     def _on_tool_start(self, event: Any) -> None:
         self._running[event.call.id] = event.call.name

@@ -39,6 +39,17 @@ def read_task(argument: str | None, console: Console, stream: TextIO | None = No
     return task
 
 
+def read_task_if_any(argument: str | None, console: Console, stream: TextIO | None = None) -> str | None:
+    """The same for who can do without a task: None where nothing was typed and nothing but blanks was piped in."""
+    stream = sys.stdin if stream is None else stream
+    if argument is not None:
+        return read_task(argument, console, stream)
+    if stream is None or _is_terminal(stream):
+        return None
+    task = _read(stream, console)
+    return task if task.strip() else None
+
+
 def _joined(argument: str, piped: str) -> str:
     longest = max((len(found[0]) for found in _FENCE.finditer(piped)), default=2)
     fence = "`" * (longest + 1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hookagent.cli.console import Console
-from hookagent.cli.options import Choices, agent_options, json_option
+from hookagent.cli.options import Choices, agent_options, json_option, pass_console
 from hookagent.cli.table import table
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def tools() -> None:
 @tools.command("list")
 @json_option
 @agent_options
-@click.pass_obj
+@pass_console
 def list_tools(console: Console, /, as_json: bool, debug: bool, **chosen: Any) -> int:
     """List the tools of a run with these options: name, what it can do, who brings it, what it is for.
 
@@ -39,11 +39,17 @@ def list_tools(console: Console, /, as_json: bool, debug: bool, **chosen: Any) -
         listed = [_as_json(tool, agent) for tool in agent.tools]
         console.write(json.dumps(listed, ensure_ascii=True, indent=2) + "\n")
         return 0
-    rows = [(tool.name, tool.effect, _owner(tool, agent), _first_line(tool)) for tool in agent.tools]
+    rows = tool_table(agent)
     if not rows:
         console.say("no tools")
-    console.write(table(("NAME", "EFFECT", "FROM", "WHAT FOR"), rows))
+    console.write(rows)
     return 0
+
+
+def tool_table(agent: Agent) -> str:
+    """The tools of an agent as a table; empty when it has none."""
+    rows = [(tool.name, tool.effect, _owner(tool, agent), _first_line(tool)) for tool in agent.tools]
+    return table(("NAME", "EFFECT", "FROM", "WHAT FOR"), rows)
 
 
 def _as_json(tool: Tool, agent: Agent) -> dict[str, Any]:

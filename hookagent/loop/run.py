@@ -90,6 +90,7 @@ class Run:
         "retry_policy",
         "session",
         "state",
+        "steered",
         "supervisor",
         "tool_calls",
         "tool_execution",
@@ -130,6 +131,7 @@ class Run:
         self.budget = budget
         self.closing = False
         self.detached = False
+        self.steered = False
         self.dispatch = Dispatcher(agent, session, supervisor, state.charges, state.disabled, self._report)
         self.usage = NO_USAGE
         self.iterations = 0

@@ -58,6 +58,7 @@ async def _turn(run: Run, prompts: Sequence[UserMessage]) -> Finished:
     state.turn_usage = NO_USAGE
     state.tools_called = []
     run.grants = {}
+    run.steered = any(message.via == "steer" for message in prompts)
     run.unread = [message for message in prompts if message.via == "prompt"]
     state.user_prompt = prompts[0].text if prompts else state.user_prompt
     run.emit(TurnStart, prompts[0].text if prompts else "")
@@ -111,7 +112,9 @@ async def _iteration(run: Run) -> End | None:
     exceeded = run.budget.exceeded()
     if exceeded is not None:
         return await _limit(run, exceeded)
-    queued = run.box.peek_steering()
+    # A turn that began with steering takes the next one in after its first reply.
+    queued = () if run.steered else run.box.peek_steering()
+    run.steered = False
     end = await accept_queued(run, queued) if queued else None
     if end is not None:
         return end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from hookagent.sessions.database import BROKEN
@@ -15,16 +15,25 @@ _SELECT = "SELECT place, time, CAST(kind AS BLOB), CAST(data AS BLOB) FROM recor
 _LOOKED_FOR_AT_MOST = 100_000
 
 
-def read_rows(connection: sqlite3.Connection, stretch: Stretch) -> list[StoredRecord]:
-    """The records of a stretch in order; those that cannot be read are left out. Raises no `sqlite3.Error`."""
+def read_rows(
+    connection: sqlite3.Connection, stretch: Stretch, kinds: Collection[str] | None = None
+) -> list[StoredRecord]:
+    """The records of a stretch in order, or those of some kinds; those that cannot be read are left out.
+
+    Raises no `sqlite3.Error`.
+    """
+    wanted = "" if kinds is None else f"AND kind IN ({', '.join('?' * len(kinds))})"
     records: list[StoredRecord] = []
     first, last = place(stretch.key, stretch.first), place(stretch.key, stretch.last)
     try:
-        for row in connection.execute(f"{_SELECT} BETWEEN ? AND ? ORDER BY place", (first, last)):
+        for row in connection.execute(
+            f"{_SELECT} BETWEEN ? AND ? {wanted} ORDER BY place", (first, last, *(kinds or ()))
+        ):
             records.append(_record(row))
     except BROKEN:
         after = records[-1].number + 1 if records else stretch.first
-        records.extend(_one_by_one(connection, stretch.key, after, stretch.last))
+        found = _one_by_one(connection, stretch.key, after, stretch.last)
+        records.extend(one for one in found if kinds is None or one.kind in kinds)
     return records
 
 

@@ -6,7 +6,7 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -111,8 +111,8 @@ class SessionStore:
             )
         return found
 
-    def read(self, session_id: str) -> tuple[StoredRecord, ...]:
-        """All records of a session in order, what stands before a fork included.
+    def read(self, session_id: str, kinds: Collection[str] | None = None) -> tuple[StoredRecord, ...]:
+        """All records of a session in order, or those of some kinds, what stands before a fork included.
 
         What cannot be read any more is left out where the rest can be; `restore` and `verify` say so by the numbers.
         """
@@ -120,7 +120,7 @@ class SessionStore:
         records: list[StoredRecord] = []
         with self.database.using() as connection:
             for stretch in Ancestry(connection, session_id).stretches():
-                records.extend(read_rows(connection, stretch))
+                records.extend(read_rows(connection, stretch, kinds))
         return tuple(records)
 
     # ---- writing ----

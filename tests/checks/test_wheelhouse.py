@@ -44,9 +44,10 @@ def test_what_is_no_requirement_is_named() -> None:
         requirement_name(">=1")
 
 
-def test_the_lowest_versions_are_the_lower_bounds_of_the_core() -> None:
+def test_the_lowest_versions_are_the_lower_bounds_of_the_core_and_of_the_chat() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    bounds = {need.split(">=")[0]: need.split(">=")[1].split(",")[0] for need in project["dependencies"]}
+    needs = [*project["dependencies"], *project["optional-dependencies"]["chat"]]
+    bounds = {need.split(">=")[0]: need.split(">=")[1].split(",")[0] for need in needs}
     pins = dict(line.split("==") for line in LOWEST.read_text(encoding="utf-8").splitlines() if "==" in line)
 
     def numbers(version: str) -> list[int]:

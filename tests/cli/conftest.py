@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import io
+import json
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hookagent import discovery
+from hookagent import discovery, keeping
 from hookagent.cli import main
 from hookagent.providers import routing
 
@@ -111,7 +112,19 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of sessions and logs of this test alone, which is not there yet."""
+    folder = tmp_path / "kept"
+    monkeypatch.setenv("HOOKAGENT_HOME", str(folder))
+    yield folder
+    # Its file is open until the end of the process otherwise, and there are many tests in one.
+    store = keeping._stores.pop(str(folder), None)
+    if store is not None:
+        store.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working directory of the command, empty."""
     here = tmp_path / "here"
     here.mkdir()
@@ -155,3 +168,25 @@ def script(folder: Path) -> Callable[[str], str]:
         return "scripted:replies.yaml"
 
     return write
+
+
+@pytest.fixture
+def ran(command: Command, script: Callable[[str], str]) -> Callable[..., str]:
+    """Runs a task with a script; gives the id of the session that was made."""
+
+    def run(task: str, replies: str = "- Yes.\n", *options: str, code: int = 0) -> str:
+        got = command("run", "--json", "-m", script(replies), "-t", "list_files", *options, task)
+        assert got.code == code, got.err
+        session: str = json.loads(got.out.splitlines()[-1])["session_id"]
+        return session
+
+    return run
+
+
+def listed(command: Command, *options: str) -> list[dict[str, Any]]:
+    """What `sessions list --json` prints."""
+    got = command("sessions", "list", "--json", *options)
+    assert (got.code, got.err) == (0, "")
+    assert got.out.isascii()
+    rows: list[dict[str, Any]] = json.loads(got.out)
+    return rows

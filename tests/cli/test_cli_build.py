@@ -107,3 +107,27 @@ def test_a_dotted_plugin_of_the_working_directory(command: Any, script: Any, fol
     got = command("run", "-m", script(ANSWER), "-t", "read_file", "-p", "mine.hooks", "x")
     assert got.code == 0
     assert (folder / "called").exists()
+
+
+def test_a_parameter_that_no_model_can_fill_is_found_before_the_run(command: Any, script: Any, folder: Path) -> None:
+    (folder / "own_tools.py").write_text(
+        "from collections.abc import Callable\n\ndef apply(how: Callable[[int], int]) -> int:\n    return how(1)\n"
+    )
+    for words in (["run", "x"], ["config", "check"], ["tools", "list"]):
+        got = command(*words, "-m", script(ANSWER), "-t", "own_tools:apply", "-p", "no:human-approval")
+        assert (got.code, got.out) == (2, "")
+        place = folder / "own_tools.py"
+        assert got.err.startswith(f"hookagent: error: tool own_tools.apply ({place}:3): the type of parameter 'how'")
+        assert len(got.err.splitlines()) == 1
+
+
+def test_a_plugin_that_fails_is_named_and_not_the_tool_it_did_not_bring(command: Any, script: Any, site: Any) -> None:
+    site.plugin(
+        "bringer",
+        "from hookagent import hookimpl\nclass Plugin:\n    @hookimpl\n"
+        "    def register_tools(self, register):\n        raise ValueError('no tools today')\n",
+    )
+    got = command("run", "-m", script(ANSWER), "-p", "bringer", "-t", "brought", "x")
+    assert got.code == 2
+    assert "plugin 'bringer' (hookagent-bringer 1.0): hook 'register_tools' raised ValueError: no tools" in got.err
+    assert "unknown tool" not in got.err

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from hookagent.cli.console import Console
 from hookagent.cli.escaping import one_line, paragraphs
-from hookagent.cli.masking import Masker, masked_value
+from hookagent.cli.masking import masked_value
 from hookagent.cli.table import table
+from hookagent.masking import Masker
 
 
 class Terminal(io.StringIO):

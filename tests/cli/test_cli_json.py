@@ -63,6 +63,21 @@ def test_a_limit_is_in_the_result(command: Any, script: Any) -> None:
     assert result["errors"] == ["stopped after 1 iterations: the limit max_iterations is 1"]
 
 
+@pytest.mark.parametrize(("options", "still_open"), [((), []), (("--ask", "wait"), ["c1"])])
+def test_asking_is_told_with_the_calls_and_what_stayed_open(
+    options: tuple[str, ...], still_open: list[str], command: Any, script: Any, site: Any
+) -> None:
+    site.approval()
+    model = script("- calls: [{name: write_file, arguments: {path: a.txt, content: b}, id: c1}]\n- Done.\n")
+    got = command("run", "--json", "-m", model, *options, "x")
+    events = [line for line in lines_of(got.out) if line["type"].startswith(("resolve_", "tool_"))]
+    began, ended = events[0], events[1]
+    call = {"id": "c1", "name": "write_file", "arguments": {"path": "a.txt", "content": "b"}}
+    assert (began["type"], began["calls"], began["iteration"]) == ("resolve_start", [call], 1)
+    assert (ended["type"], ended["open"]) == ("resolve_end", still_open)
+    assert [one["type"] for one in events[2:]] == ([] if still_open else ["tool_end"])
+
+
 def test_a_failing_plugin_ends_in_a_result(command: Any, script: Any, site: Any) -> None:
     site.plugin(
         "bad",

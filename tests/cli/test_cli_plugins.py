@@ -176,7 +176,7 @@ def test_config_check_and_show(command: Any, site: Any, folder: Path, monkeypatc
     got = command("config", "check")
     assert (got.code, got.err) == (
         2,
-        "hookagent: error: hookagent.yaml:1:8: none.yaml: cannot be read: No such file or directory\n",
+        "hookagent: error: hookagent.yaml:1:8: none.yaml: cannot be read: no such file or directory\n",
     )
     (folder / "none.yaml").write_text("[]\n")
     assert command("config", "check") == (

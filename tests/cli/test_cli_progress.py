@@ -18,10 +18,12 @@ from hookagent.agent import Agent
 from hookagent.cli.answer import Answer
 from hookagent.cli.console import Console
 from hookagent.cli.progress import Progress, Ticker, call_line
-from hookagent.events import Compaction, HookReport, Retry
+from hookagent.events import Compaction, HookReport, ResolveEnd, ResolveStart, Retry
 from hookagent.frozen import freeze
+from hookagent.markers import hookimpl
 from hookagent.messages import ToolCall, ToolResult
 from hookagent.providers.scripted import ScriptedProvider
+from hookagent.verdicts import Approve, Deny, Replace, Suspend
 
 
 class Terminal(io.StringIO):
@@ -60,26 +62,61 @@ def test_plain_lines_where_there_is_no_terminal() -> None:
     assert (progress.tool_calls, progress.denied) == (1, 0)
 
 
-def test_one_line_redrawn_on_a_terminal_and_gone_while_somebody_may_be_asked() -> None:
+def test_one_line_redrawn_on_a_terminal_and_gone_in_the_end() -> None:
     err = Terminal()
-    console = Console(None, err, {"NO_COLOR": "1"})
-    drawn: list[str] = []
-
-    class Asks:
-        from hookagent.markers import hookimpl
-
-        @hookimpl
-        def before_each_tool(self, tool_call: Any) -> None:
-            drawn.append(err.getvalue())
-
-    follow(LOOK, Progress(console, quiet=False, verbose=False, monotonic=still), None, [Asks()])
+    progress = Progress(Console(None, err, {"NO_COLOR": "1"}), quiet=False, verbose=False, monotonic=still)
+    follow(LOOK, progress, None)
+    progress.stop()
     erase = "\r\x1b[K"
-    assert drawn == [f"{erase}iteration 1 of 10 · 0 s{erase}"]
     assert err.getvalue() == (
-        f"{erase}iteration 1 of 10 · 0 s{erase}"
+        f"{erase}iteration 1 of 10 · 0 s"
+        f"{erase}iteration 1 of 10 · 1.5k tokens · 0 s"
         f"{erase}iteration 1 of 10 · look · 1.5k tokens · 0 s{erase}"
+        f"{erase}iteration 2 of 10 · 1.5k tokens · 0 s"
         f"{erase}iteration 2 of 10 · 1.5k tokens · 0 s{erase}"
     )
+
+
+@pytest.mark.parametrize("answer", [Approve(), Deny("no")])
+def test_there_is_no_line_while_a_question_is_open(answer: Any) -> None:
+    err = Terminal()
+    now = [0.0]
+    console = Console(None, err, {"NO_COLOR": "1"})
+    progress = Progress(console, quiet=False, verbose=False, monotonic=lambda: now[0])
+    at_the_gate: list[str] = []
+    at_the_question: list[str] = []
+
+    class Asks:
+        @hookimpl
+        def before_each_tool(self, tool_call: Any) -> Suspend:
+            now[0] = 3.0
+            progress.tick()
+            at_the_gate.append(err.getvalue())
+            return Suspend("it may look only once")
+
+        @hookimpl
+        def resolve_suspended(self, pending: Any) -> Any:
+            at_the_question.append(err.getvalue())
+            now[0] = 60.0
+            progress.tick()
+            at_the_question.append(err.getvalue())
+            return {one.call.id: answer for one in pending}
+
+    follow(LOOK, progress, None, [Asks()])
+    erase = "\r\x1b[K"
+    assert at_the_gate[0].endswith(f"{erase}iteration 1 of 10 · 1.5k tokens · 3 s")
+    assert at_the_question == [f"{at_the_gate[0]}{erase}"] * 2
+    assert err.getvalue().startswith(f"{at_the_question[1]}{erase}iteration 1 of 10 · 1.5k tokens · 60 s")
+
+
+def test_a_question_before_the_first_iteration_is_followed_by_a_line_without_one() -> None:
+    err = Terminal()
+    progress = Progress(Console(None, err, {"NO_COLOR": "1"}), quiet=False, verbose=False, monotonic=still)
+    call = ToolCall("1", "look", freeze({"path": "a"}))
+    progress(ResolveStart(1, 0.0, 2, 0, (call,)))
+    assert err.getvalue() == ""
+    progress(ResolveEnd(2, 0.0, 2, 0, ("1",)))
+    assert err.getvalue() == "\r\x1b[K0 s"
 
 
 def test_a_tick_draws_only_what_stands() -> None:
@@ -183,8 +220,6 @@ def test_text_that_accompanies_calls_is_set_aside() -> None:
 
 
 def test_an_answer_that_a_plugin_sends_back_is_set_aside() -> None:
-    from hookagent.markers import hookimpl
-
     class Again:
         @hookimpl
         def before_complete(self, answer: str) -> str | None:
@@ -198,9 +233,6 @@ def test_an_answer_that_a_plugin_sends_back_is_set_aside() -> None:
 
 
 def test_an_answer_that_a_plugin_replaced_is_written_anew() -> None:
-    from hookagent.markers import hookimpl
-    from hookagent.verdicts import Replace
-
     class Other:
         @hookimpl
         def after_llm(self, request: Any, response: Any) -> Replace:
@@ -226,11 +258,12 @@ def test_an_answer_is_escaped_on_a_terminal_and_exact_elsewhere() -> None:
 START = "import sys\nfrom hookagent.cli import main\nsys.exit(main())"
 
 
-def on_a_terminal(folder: Path, *words: str) -> tuple[int, str]:
-    """Run the command with a terminal of its own as all three streams."""
+def on_a_terminal(folder: Path, *words: str, typed: str = "") -> tuple[int, str]:
+    """Run the command with a terminal of its own as all three streams, at which `typed` was typed before."""
     environment = {name: value for name, value in os.environ.items() if name not in ("CI", "NO_COLOR")}
     environment.update({"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "TERM": "xterm"})
     ours, theirs = pty.openpty()
+    os.write(ours, typed.encode())
     with subprocess.Popen(
         [sys.executable, "-c", START, *words],
         cwd=folder,

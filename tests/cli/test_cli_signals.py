@@ -86,11 +86,12 @@ def test_a_reader_that_leaves_is_a_quiet_end(tmp_path: Path) -> None:
     assert err.splitlines()[-1].startswith("done in 1 iteration")
 
 
-def test_a_full_disk_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_full_disk_is_said(form: list[str], tmp_path: Path) -> None:
     if not os.path.exists("/dev/full"):
         pytest.skip("this system has no /dev/full")
     (tmp_path / "replies.yaml").write_text("- Yes.\n")
-    words = ["run", "-q", "-m", "scripted:replies.yaml", "-t", "read_file", "-o", "plugins=[]", "task"]
+    words = ["run", "-q", "-m", "scripted:replies.yaml", "-t", "read_file", "-o", "plugins=[]", *form, "task"]
     with open("/dev/full", "w") as full, start(tmp_path, *words, stdout=full.fileno()) as process:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 1

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hookagent.cli.console import Console
 from hookagent.cli.failure import UsageProblem
-from hookagent.cli.task import read_task
+from hookagent.cli.task import read_task, read_task_if_any
 
 
 def piped(data: bytes) -> io.TextIOWrapper:
@@ -50,6 +50,20 @@ NOWHERE = Console(None, None, {})
 )
 def test_sources(argument: str | None, data: bytes, task: str) -> None:
     assert read_task(argument, NOWHERE, piped(data)) == task
+
+
+@pytest.mark.parametrize("stream", [piped(b""), piped(b" \n"), Terminal("never read")])
+def test_who_can_do_without_a_task_gets_none(stream: Any) -> None:
+    assert read_task_if_any(None, NOWHERE, stream) is None
+
+
+@pytest.mark.parametrize(
+    ("argument", "data", "task"), [("do it", b"", "do it"), (None, b"do it\n", "do it\n"), ("-", b"do it", "do it")]
+)
+def test_a_task_that_is_there_is_taken_also_where_none_is_needed(argument: str | None, data: bytes, task: str) -> None:
+    assert read_task_if_any(argument, NOWHERE, piped(data)) == task
+    with pytest.raises(UsageProblem, match="the task is blank"):
+        read_task_if_any(" ", NOWHERE, piped(data))
 
 
 @given(st.text(alphabet="`a\n", max_size=40).filter(str.strip))

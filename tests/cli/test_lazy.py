@@ -37,7 +37,9 @@ def loaded(words: list[str], folder: Path, site: Path | None = None) -> tuple[in
     return code, done.stdout, set(modules)
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["run", "--help"], ["plugins", "--help"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["--version"], ["run", "--help"], ["sessions", "--help"], ["plugins", "--help"]]
+)
 def test_help_loads_next_to_nothing(words: list[str], tmp_path: Path) -> None:
     code, out, modules = loaded(words, tmp_path)
     assert code == 0
@@ -46,6 +48,13 @@ def test_help_loads_next_to_nothing(words: list[str], tmp_path: Path) -> None:
     assert not [name for name in modules if name.startswith("hookagent_")]
     assert "hookagent.agent" not in modules
     assert "hookagent.host" not in modules
+
+
+def test_a_look_at_sessions_loads_no_agent(tmp_path: Path) -> None:
+    for words in (["list", "--json"], ["verify"]):
+        code, _, modules = loaded(["sessions", *words], tmp_path)
+        assert code == 0
+        assert not modules & ({*HEAVY, "hookagent.agent", "hookagent.host"} - {"asyncio"})
 
 
 def marking(site: Any, name: str) -> None:

@@ -56,7 +56,8 @@ def as_state(call: OpenCall) -> CallState:
 
 def kept_agent(store: SessionStore, session_id: str, script: Any, *, resume: bool = False, **options: Any) -> KeptAgent:
     """An agent with a scripted model whose session is kept in `store`, or comes back from it."""
-    agent = KeptAgent("kept", model=ScriptedProvider(script), **options)
+    # Its own journal would be a second writer, of a session of its own.
+    agent = KeptAgent("kept", model=ScriptedProvider(script), log=False, **options)
     journal = Journal(store, session_id, pending=lambda: agent._state.pending, cwd=str(store.database.folder))
     if resume:
         journal.claim()

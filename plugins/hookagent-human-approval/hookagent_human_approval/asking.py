@@ -101,7 +101,13 @@ class Question:
 
 def _arguments(text: str) -> Mapping[str, Any]:
     """Read edited arguments as strict JSON. Raises ValueError, RecursionError for what nests too deeply."""
-    value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object)
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        said = f"{error.msg[:1].lower()}{error.msg[1:]}"
+        raise ValueError(
+            f"this is not JSON (line {error.lineno}, column {error.colno}: {said}); write {{...}}"
+        ) from None
     if not isinstance(value, dict):
         raise ValueError("the arguments must be a JSON object: {...}")
     frozen: Mapping[str, Any] = freeze(value)

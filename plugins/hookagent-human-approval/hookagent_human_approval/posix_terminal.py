@@ -144,6 +144,8 @@ def _read_line(descriptor: int, given_up: int) -> bytes | None:
         except BlockingIOError:
             continue
         if not piece:
+            # End of file leaves the cursor behind the question, where the next output would join it.
+            _write(descriptor, b"\n", given_up)
             return None
         line += piece
         for end in (b"\n", b"\r"):  # a terminal in raw mode sends the key itself

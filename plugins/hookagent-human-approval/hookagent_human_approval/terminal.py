@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Protocol
 
+from hookagent import terminal_owner
+
 
 class Terminal(Protocol):
     """Somebody who can be asked. A program can bring its own: `HumanApproval(options, open_terminal=...)`."""
@@ -26,8 +28,19 @@ class Terminal(Protocol):
 def open_terminal() -> Terminal | None:
     """Return the terminal that this process is controlled from, or None: there is none, or it is somebody else's turn.
 
+    Where something reads it all the time, as the editor of a chat does, that is asked to ask.
     A process in the background counts as without one: to read there would stop it until somebody notices.
     """
+    owner = terminal_owner()
+    if owner is not None:
+        from hookagent_human_approval.owned_terminal import OwnedTerminal
+
+        return OwnedTerminal(owner, open_directly)
+    return open_directly()
+
+
+def open_directly() -> Terminal | None:
+    """Return the terminal itself, whoever owns it, or None as `open_terminal` does."""
     if sys.platform == "win32":
         from hookagent_human_approval.windows_console import open_console
 

@@ -78,6 +78,17 @@ def test_a_line_is_read_whole_and_end_of_file_is_none(person: Person) -> None:
     assert asyncio.run(main()) == ["yes", "ü", "", None, None, "n"]
 
 
+def test_end_of_file_ends_the_line_of_the_question(person: Person) -> None:
+    terminal = PosixTerminal(person.path)
+
+    async def main() -> None:
+        await answered(terminal, person, "end?", "\x04")
+        await answered(terminal, person, "again?", "n\n")
+
+    asyncio.run(main())
+    assert "\r\nagain?" in person.seen
+
+
 @pytest.mark.parametrize("typed", ["y\n", "y\ny\n", "y"])
 def test_what_was_typed_before_the_question_is_no_answer(person: Person, typed: str) -> None:
     terminal = PosixTerminal(person.path)

@@ -7,41 +7,22 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-MASK = "***"
+from hookagent import Masker
 
-# Names of things that are secret. A few everyday words that hold one of them are let through.
-_SECRET_NAME = re.compile(
-    r"key(?!board|word|stroke)|token(?!i[sz])|secret|passw|passphrase|authori[sz]ation|credential|cookie", re.IGNORECASE
-)
+MASK = Masker.MASK
+
 _COUNTS = re.compile(r"tokens(_?\w*(count|limit|used|left))?$", re.IGNORECASE)
-_SHORTEST_ENVIRONMENT_SECRET = 8
 
 _VALUE = r"""[^\s"'&;,\\]+"""
-_SHAPES = (
-    (
-        re.compile(
-            r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL
-        ),
-        MASK,
-    ),
-    (re.compile(r"""(?i)(authorization\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?)[^\r\n"'\\]+"""), rf"\1{MASK}"),
-    (re.compile(r"(?i)\b(bearer\s{1,3})[\w.~+/=-]{6,}"), rf"\1{MASK}"),
-    (
-        re.compile(
-            r"(?i)((?:(?:api|access|private|secret|signing)[_-]?key|token(?!i[sz])|secret|password|passwd|passphrase)"
-            rf"""[\w-]{{0,40}}\\?["']?\s{{0,3}}[:=]\s{{0,3}}\\?["']?){_VALUE}"""
-        ),
-        rf"\1{MASK}",
-    ),
-    (re.compile(rf"(?i)(--(?:[a-z]+-)?(?:key|token|secret|password|passphrase)\s{{1,3}}){_VALUE}"), rf"\1{MASK}"),
-    (re.compile(r"(://[^\s/:@]{0,100}:)[^\s/@]{1,200}@"), rf"\1{MASK}@"),
-    (
-        re.compile(
-            r"\b(?:sk-[\w-]{8,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{8,}|hf_\w{16,}"
-            r"|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
-        ),
-        MASK,
-    ),
+# What stands behind the name of a secret within a text: a header, an assignment, an option.
+_NAMED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"""(?i)(authorization\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?)[^\r\n"'\\]+""",
+        r"(?i)((?:(?:api|access|private|secret|signing)[_-]?key|token(?!i[sz])|secret|password|passwd|passphrase)"
+        rf"""[\w-]{{0,40}}\\?["']?\s{{0,3}}[:=]\s{{0,3}}\\?["']?){_VALUE}""",
+        rf"(?i)(--(?:[a-z]+-)?(?:key|token|secret|password|passphrase)\s{{1,3}}){_VALUE}",
+    )
 )
 
 _MOST_VALUES = 500
@@ -52,27 +33,15 @@ _SEARCHED = 65_536
 _EDGE = 4_096
 
 
-def is_secret_name(name: str) -> bool:
-    """Tell whether something of this name, as an argument or an environment variable, is taken for a secret."""
-    return _SECRET_NAME.search(name) is not None
-
-
-class Masker:
+class LogMasker:
     """Makes values fit for a log.
 
-    `max_chars` bounds each text, in characters. `environment` gives the secrets that are known by value: those of its
-    variables whose names say so, from eight characters on.
+    `max_chars` bounds each text, in characters. `environment` gives the secrets that are known by value.
     """
 
     def __init__(self, max_chars: int, environment: Mapping[str, str]) -> None:
         self._max_chars = max_chars
-        secrets = {
-            value
-            for name, value in environment.items()
-            if len(value) >= _SHORTEST_ENVIRONMENT_SECRET and is_secret_name(name)
-        }
-        longest_first = sorted(secrets, key=len, reverse=True)
-        self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+        self._mask = Masker(environment)
 
     def value(self, value: Any) -> Any:
         """Return a JSON value with secrets masked at any depth; long texts, long lists and deep nesting are cut."""
@@ -94,10 +63,9 @@ class Masker:
     def _masked(self, text: str) -> str:
         if not text.isascii():
             text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        if self._known is not None:
-            text = self._known.sub(MASK, text)
-        for shape, instead in _SHAPES:
-            text = shape.sub(instead, text)
+        text = self._mask(text)
+        for named in _NAMED:
+            text = named.sub(rf"\1{MASK}", text)
         return text
 
     def _value(self, value: Any, depth: int, left: list[int]) -> Any:
@@ -133,6 +101,6 @@ class Masker:
 
 def _hides(name: str, value: Any) -> bool:
     """Tell whether a value is secret by its name: not what is no secret of any kind, as `max_tokens: 500`."""
-    if value is None or isinstance(value, bool) or not is_secret_name(name):
+    if value is None or isinstance(value, bool) or not Masker.hides(name):
         return False
     return not (isinstance(value, int | float) and _COUNTS.search(name))

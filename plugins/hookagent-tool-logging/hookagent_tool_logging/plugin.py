@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hookagent import hookimpl
 from hookagent_tool_logging.line_file import LineFile, one_line
-from hookagent_tool_logging.masking import Masker
+from hookagent_tool_logging.masking import LogMasker
 
 if TYPE_CHECKING:
     from hookagent import Event, Session
@@ -55,7 +55,7 @@ class ToolLogging:
         self.lost = 0
         self._level: int = getattr(logging, self.options.level.upper())
         self._file = LineFile(self.options.file) if self.options.file is not None else None
-        self._masker: Masker | None = None
+        self._masker: LogMasker | None = None
         self._started: dict[tuple[str, str], float] = {}
 
     @hookimpl
@@ -128,7 +128,7 @@ class ToolLogging:
     def _record(self, what: str, event: ToolStart | ToolEnd, session: Session, more: dict[str, Any]) -> dict[str, Any]:
         masker = self._masker
         if masker is None:
-            masker = self._masker = Masker(self.options.max_chars, os.environ)
+            masker = self._masker = LogMasker(self.options.max_chars, os.environ)
         call = event.call
         record: dict[str, Any] = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),

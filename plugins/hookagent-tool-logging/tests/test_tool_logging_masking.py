@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hookagent import Masker
 from hookagent_tool_logging.line_file import one_line
-from hookagent_tool_logging.masking import MASK, Masker, is_secret_name
+from hookagent_tool_logging.masking import MASK, LogMasker
 
-PLAIN = Masker(200, {})
+PLAIN = LogMasker(200, {})
 SECRET = "hunter2-SECRET"
 
 
@@ -24,7 +25,7 @@ SECRET = "hunter2-SECRET"
     ],
 )
 def test_a_value_of_a_secret_name_is_masked_at_any_depth(name: str) -> None:
-    assert is_secret_name(name)
+    assert Masker.hides(name)
     for secret in (SECRET, 12345678, {"a": SECRET}, [SECRET]):
         assert PLAIN.value({"a": [{"b": {name: secret, "c": "kept"}}]}) == {"a": [{"b": {name: MASK, "c": "kept"}}]}
 
@@ -81,7 +82,7 @@ def test_everyday_texts_stay(text: str) -> None:
 
 
 def test_secrets_of_the_environment_are_known_by_value() -> None:
-    masker = Masker(
+    masker = LogMasker(
         200, {"API_KEY": "sk-test-SECRET123", "DB_PASSWORD": "a+b(c)d[e", "SHORT_KEY": "abc", "HOME": "/home/ada"}
     )
     seen = masker.value({"a": "x sk-test-SECRET123 y", "/home/ada a+b(c)d[e abc": 1})
@@ -103,7 +104,7 @@ def test_no_piece_of_a_secret_shows_at_an_edge_of_what_is_searched(split: int) -
     beside = shrinking * (edge // len(shrinking))
     head = beside + " " * (edge - len(beside) - len("sk-") - split) + "sk-" + SECRET
     tail = SECRET + " " * (edge - len(beside) - split) + beside
-    shown = Masker(limit, {"KEY": SECRET}).text(head + " " * 500_000 + tail)
+    shown = LogMasker(limit, {"KEY": SECRET}).text(head + " " * 500_000 + tail)
     assert len(shown) <= limit + 100
     assert SECRET[:split] + " … [cut" not in shown
     assert all(piece not in shown for piece in ("sk-", "hunt", "CRET"))
@@ -151,7 +152,7 @@ def test_every_value_becomes_one_strict_line(value: Any) -> None:
     st.text(max_size=50),
 )
 def test_a_known_secret_never_shows(secret: str, before: str, after: str) -> None:
-    masker = Masker(1000, {"SOME_TOKEN": secret})
+    masker = LogMasker(1000, {"SOME_TOKEN": secret})
     nested = masker.value({"a": [before + secret + after, {secret: 1}]})
     if secret not in before + "*" + after and secret not in json.dumps(nested["a"][0]).replace(MASK, ""):
         assert secret not in one_line(nested)
