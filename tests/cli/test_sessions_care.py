@@ -1,4 +1,4 @@
-"""`hookagent sessions rm` and `verify`, damaged files, names that want out of the folder, and who can read what is kept."""
+"""`sessions rm` and `verify`, damaged files, names that want out of the folder, and who can read what is kept."""
 
 from __future__ import annotations
 
