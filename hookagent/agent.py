@@ -32,7 +32,7 @@ from hookagent.readings import Readings
 from hookagent.result import RunResult
 from hookagent.running import call_directly, carry_out, result_of
 from hookagent.session_box import SessionBox
-from hookagent.session_end import end_session, expect_end
+from hookagent.session_end import end_forgotten, end_session, expect_end
 from hookagent.streaming import refuse_async_listener, stream_events
 from hookagent.supervise import Supervisor
 from hookagent.tools.context import calling_context
@@ -252,6 +252,12 @@ class Agent(Readings, TwoQueues):
     def close_sync(self) -> None:
         """`close`, for callers without an event loop."""
         run_in_private_loop(self.close, "use 'await agent.close()' there")
+
+    # What it needs is bound early: at the end of the process a module's names are gone before its objects.
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing, end: Any = end_forgotten) -> None:
+        state = getattr(self, "_state", None)
+        if state is not None and not finalizing():
+            end(self, state)
 
     async def __aenter__(self) -> Agent:
         return self

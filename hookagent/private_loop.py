@@ -14,7 +14,7 @@ from hookagent.work import contained
 
 ValueT = TypeVar("ValueT")
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # a garbage collection may come while it is held, and end an agent
 _loop: asyncio.AbstractEventLoop | None = None
 
 
@@ -41,11 +41,19 @@ def _forget_after_fork() -> None:
     """A child process has the parent's loop object but not its thread, so it makes a loop of its own."""
     global _loop, _lock
     _loop = None
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_after_fork)
+
+
+def start_in_private_loop(make: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+    """Begin the coroutine that `make` gives in the private loop, and wait for nothing; from any thread.
+
+    Raises RuntimeError at the end of the process, when no thread can be started any more.
+    """
+    asyncio.run_coroutine_threadsafe(contained(make()), _private_loop())
 
 
 def run_in_private_loop(

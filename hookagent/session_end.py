@@ -5,24 +5,30 @@ from __future__ import annotations
 import asyncio
 import atexit
 import logging
+import weakref
 from typing import TYPE_CHECKING
 
 from hookagent.dispatch import HookTable
 from hookagent.errors import PluginError
 from hookagent.loop.run import Run
+from hookagent.private_loop import start_in_private_loop
 from hookagent.session import SessionState
 
 if TYPE_CHECKING:
     from hookagent.agent import Agent
 
-_open: dict[int, Agent] = {}
+# Weak, so that an agent that nobody closed and nobody has any more goes, with its session's end.
+_open: weakref.WeakValueDictionary[int, Agent] = weakref.WeakValueDictionary()
+_registered = False
 
 
 def expect_end(agent: Agent, hooks: HookTable) -> None:
     """Remember an agent whose session starts, where a plugin wants to hear of its end."""
     if not hooks.on_session_end:
         return
-    if not _open:
+    global _registered
+    if not _registered:
+        _registered = True
         atexit.register(_end_all)
     _open[id(agent)] = agent
 
@@ -46,6 +52,16 @@ async def end_session(agent: Agent, state: SessionState, hooks: HookTable, run: 
         logging.getLogger("hookagent").warning("%s", warning)
     if failure is not None:
         raise failure
+
+
+def end_forgotten(agent: Agent, state: SessionState) -> None:
+    """End the session of an agent that is being collected: beside it, since a collection may come anywhere."""
+    if not state.started or state.ended:
+        return
+    try:
+        start_in_private_loop(agent.close)
+    except RuntimeError:
+        state.ended = True  # the process ends, and `_end_all` has had its turn
 
 
 def _end_all() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -122,3 +124,21 @@ def test_nested_agents_keep_sessions_of_their_own_with_the_parents_id() -> None:
     outer.run_sync("go")
     assert seen[0][0] == outer.session.id
     assert words(make_agent([], session=seen[0][1]).transcript) == ["U inner", "A inner", "R inner ok", "A done"]
+
+
+def test_an_agent_that_nobody_closed_and_nobody_has_any_more_ends_its_session(home: Path) -> None:
+    recorder = Recorder()
+    first = make_agent([ANSWER], recorder)
+    first.run_sync("go")
+    kept = weakref.ref(first)
+    session = first.session.id
+    del first
+    gc.collect()
+    for _ in range(1000):  # turns of the private loop, in which the end takes place
+        if kept() is None and "on_session_end" in recorder.names:
+            break
+        make_agent([ANSWER], log=False).run_sync("something else")
+        gc.collect()
+    assert recorder.names.count("on_session_end") == 1
+    assert kept() is None
+    assert words(make_agent([], session=session).transcript) == ["U go", "A done"]
