@@ -20,6 +20,7 @@ class Recorder:
         self.returns = dict(returns or {})
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.events: list[Any] = []
+        self.agent: Any = None
 
     @property
     def names(self) -> list[str]:
@@ -39,8 +40,9 @@ class Recorder:
             register(value)
 
     @hookimpl
-    def on_session_start(self, session: Any) -> Any:
-        """Record the hook."""
+    def on_session_start(self, agent: Any, session: Any) -> Any:
+        """Record the hook, and keep the agent, so that its session does not end before the test does."""
+        self.agent = agent
         return self._answer("on_session_start", session=session)
 
     @hookimpl

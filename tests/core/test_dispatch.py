@@ -113,12 +113,15 @@ def test_hooks_without_an_implementation_are_not_called(monkeypatch: pytest.Monk
     called: list[str] = []
     real = dispatch.Dispatcher.one
 
+    agent = make_agent([calls("quick"), ANSWER], made("few", after_tools=lambda: None))
+
     async def counting(self: Any, implementation: Any, *values: Any) -> Any:
-        called.append(implementation.hook)
+        if self.agent is agent:
+            called.append(implementation.hook)
         return await real(self, implementation, *values)
 
     monkeypatch.setattr(dispatch.Dispatcher, "one", counting)
-    make_agent([calls("quick"), ANSWER], made("few", after_tools=lambda: None)).run_sync("go")
+    agent.run_sync("go")
     assert called == ["after_tools"]
 
 

@@ -132,9 +132,10 @@ def test_an_agent_that_nobody_closed_and_nobody_has_any_more_ends_its_session(ho
     first.run_sync("go")
     kept = weakref.ref(first)
     session = first.session.id
+    recorder.agent = None
     del first
     gc.collect()
-    for _ in range(1000):  # turns of the private loop, in which the end takes place
+    for _ in range(50):  # turns of the private loop, in which the end takes place
         if kept() is None and "on_session_end" in recorder.names:
             break
         make_agent([ANSWER], log=False).run_sync("something else")

@@ -9,8 +9,9 @@ from hookagent.sessions.store import SessionStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SessionStore]:
-    """A store in a folder of its own."""
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SessionStore]:
+    """A store in a folder of its own, which is the home folder of agents too."""
+    monkeypatch.setenv("HOOKAGENT_HOME", str(tmp_path / "home"))
     made = SessionStore(tmp_path / "home")
     yield made
     made.close()

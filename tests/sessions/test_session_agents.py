@@ -15,7 +15,7 @@ from hookagent.sessions.store import SessionStore
 from hookagent.verdicts import Amend, Approve
 from tests.sessions.looking import Failing, kinds
 from tests.sessions.made import words
-from tests.sessions.wiring import KeptAgent, kept_agent
+from tests.sessions.wiring import kept_agent
 
 
 class Gate:
@@ -68,11 +68,6 @@ def calls(*names: str, **arguments: Any) -> dict[str, Any]:
     return {"calls": made}
 
 
-def closed(agent: KeptAgent) -> None:
-    assert agent.journal is not None
-    agent.journal.close()
-
-
 def test_a_call_is_started_on_disk_before_it_runs(store: SessionStore) -> None:
     seen: list[list[str]] = []
 
@@ -87,7 +82,7 @@ def test_a_call_is_started_on_disk_before_it_runs(store: SessionStore) -> None:
     assert agent.run_sync("go").answer == "done"
     assert seen == [["run_start", "turn_start", "user", "response", "reply", "start"]]
     assert kinds(store)[-4:] == ["result", "response", "reply", "turn_end"]
-    closed(agent)
+    agent.close_sync()
 
 
 @pytest.mark.parametrize("execution", ["parallel", "sequential"])
@@ -108,7 +103,7 @@ def test_a_waiting_round_is_answered_in_another_process(
     assert first.run_sync("go").status == "waiting"
     before = list(counted.ran)
     assert "risky" not in str(before)
-    closed(first)
+    first.close_sync()
     later = Counted()
     answerer = Answerer(answer)
     second = kept_agent(
@@ -130,39 +125,39 @@ def test_a_waiting_round_is_answered_in_another_process(
     assert said == [
         *("U go", "A c1 c2 c3", "R c1 ok", f"R c2 {status}", "R c3 ok", "U on", "A finished"),
     ]
-    closed(second)
+    second.close_sync()
     third = kept_agent(store, "one", [], resume=True)
     assert third.session.transcript == second.session.transcript
-    closed(third)
+    third.close_sync()
 
 
 def test_a_call_that_waits_on_an_absent_answerer_goes_on_waiting(store: SessionStore) -> None:
     counted = Counted()
     agent = kept_agent(store, "one", [calls("risky")], tools=counted.tools, plugins=[Gate()])
     agent.run_sync("go")
-    closed(agent)
+    agent.close_sync()
     for _ in range(2):
         agent = kept_agent(store, "one", [], resume=True, tools=counted.tools)
         assert agent.run_sync("and?").status == "waiting"
-        closed(agent)
+        agent.close_sync()
     assert counted.ran == []
     last = kept_agent(store, "one", ["end"], resume=True, tools=counted.tools, plugins=[Answerer(Approve())])
     assert last.run_sync("now").status == "completed"
     assert counted.ran == ["risky"]
     assert words(last.session.transcript)[:3] == ["U go", "A c1", "R c1 ok"]
-    closed(last)
+    last.close_sync()
 
 
 def test_a_tool_that_vanished_stays_in_the_history(store: SessionStore) -> None:
     counted = Counted()
     agent = kept_agent(store, "one", [calls("count"), "one"], tools=counted.tools)
     agent.run_sync("go")
-    closed(agent)
+    agent.close_sync()
     again = kept_agent(store, "one", ["two"], resume=True)
     assert again.run_sync("on").answer == "two"
     assert words(again.session.transcript) == ["U go", "A c1", "R c1 ok", "A one", "U on", "A two"]
     assert again.session.turn == 2
-    closed(again)
+    again.close_sync()
 
 
 def test_usage_and_numbers_go_on(store: SessionStore) -> None:
@@ -170,14 +165,14 @@ def test_usage_and_numbers_go_on(store: SessionStore) -> None:
     agent = kept_agent(store, "one", [{"text": "one", "usage": usage}])
     agent.run_sync("go")
     numbers = [event.number for event in agent.session.trace]
-    closed(agent)
+    agent.close_sync()
     again = kept_agent(store, "one", [{"text": "two", "usage": usage}], resume=True)
     again.run_sync("on")
     assert (again.session.usage.input_tokens, again.session.usage.requests) == (20, 2)
     assert again.session.turn_usage.input_tokens == 10
     # Events behind the last record (the end of the run) have no record, so that their numbers come again.
     assert again.session.trace[0].number >= numbers[-1]
-    closed(again)
+    again.close_sync()
 
 
 @pytest.mark.parametrize("first", range(1, 7))
@@ -187,11 +182,11 @@ def test_a_full_disk_ends_no_run(store: SessionStore, monkeypatch: pytest.Monkey
     agent = kept_agent(store, "one", [calls("count", "risky"), "answer"], tools=counted.tools)
     result = agent.run_sync("go")
     assert (result.status, result.answer, result.errors) == ("completed", "answer", ())
-    closed(agent)
+    agent.close_sync()
     again = kept_agent(store, "one", [], resume=True)
     assert again.session.transcript == agent.session.transcript
     assert [record.number for record in store.read("one")] == list(range(1, len(store.read("one")) + 1))
-    closed(again)
+    again.close_sync()
 
 
 def test_what_a_vendor_repeats_of_our_key_is_in_no_file(store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +200,7 @@ def test_what_a_vendor_repeats_of_our_key_is_in_no_file(store: SessionStore, mon
     agent = kept_agent(store, "one", ["unused"])
     agent.model = Repeating([])
     assert agent.run_sync("go").status == "failed"
-    closed(agent)
+    agent.close_sync()
     assert "error" in kinds(store)
     for path in store.database.folder.rglob("*"):
         assert path.is_dir() or b"SECRET123" not in path.read_bytes()
@@ -215,14 +210,14 @@ def test_what_was_steered_and_not_read_is_read_later_once(store: SessionStore) -
     agent = kept_agent(store, "one", ["one"])
     agent.run_sync("go")
     agent.steer("left over")
-    closed(agent)
+    agent.close_sync()
     again = kept_agent(store, "one", ["two", "three"], resume=True)
     assert [one.text for one in again.steering.peek()] == ["left over"]
     again.run_sync("on")
     assert words(again.session.transcript).count("U left over") == 1
-    closed(again)
+    again.close_sync()
     last = kept_agent(store, "one", [], resume=True)
     assert len(last.steering) == 0
     results = [one for one in last.session.transcript.messages() if isinstance(one, ToolResult)]
     assert results == []
-    closed(last)
+    last.close_sync()
