@@ -87,7 +87,7 @@ def test_cli_03_every_kind_of_end_has_its_own_code_and_its_text_on_standard_erro
 ) -> None:
     run = ["run", "-t", "list_files"]
     looping = script("- calls: [{name: list_files}]\n- calls: [{name: list_files}]\n")
-    assert_code(command(*run, "-m", "anthropic:claude-sonnet-5", "x"), 1, "ANTHROPIC_API_KEY is not set")
+    assert_code(command(*run, "-m", "anthropic:claude-sonnet-5", "x"), 2, "ANTHROPIC_API_KEY is not set")
     assert_code(command(*run, "x", "-o", "model=nothing-known:m"), 2, "nothing-known")
     assert_code(command(*run, "-m", looping, "--max-iterations", "1", "x"), 3, "the limit max_iterations is 1")
     assert_code(command(*run, "--no-such-option", "x"), 2, "--no-such-option")
