@@ -3,10 +3,14 @@
 The root goes last on the path, not first: where hookagent is installed as a wheel, the tests must meet the wheel.
 """
 
+import gc
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = str(Path(__file__).parent)
 if ROOT not in sys.path:
@@ -15,3 +19,10 @@ if ROOT not in sys.path:
 # One home for all that tests leave behind, their sub-processes included; it goes with the process.
 _HOME = tempfile.TemporaryDirectory(prefix="hookagent-tests-", ignore_cleanup_errors=True)
 os.environ["HOOKAGENT_HOME"] = _HOME.name
+
+
+@pytest.fixture(autouse=True, scope="module")
+def collected() -> Iterator[None]:
+    """Let go what a module's tests left behind: agents that nobody closed hold files of their sessions."""
+    yield
+    gc.collect()

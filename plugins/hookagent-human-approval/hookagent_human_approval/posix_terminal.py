@@ -123,10 +123,19 @@ def _converse(path: str, text: str, given_up: int) -> str | None:
         os.close(descriptor)
 
 
+def _ready(reading: list[int], writing: list[int] | None = None, seconds: float | None = None) -> set[int]:
+    """Wait for one of the descriptors; with `poll`, since `select` fails for those above 1,023."""
+    poller = select.poll()
+    for descriptor in reading:
+        poller.register(descriptor, select.POLLIN)
+    for descriptor in writing or ():
+        poller.register(descriptor, select.POLLOUT)
+    return {descriptor for descriptor, _ in poller.poll(None if seconds is None else seconds * 1000.0)}
+
+
 def _write(descriptor: int, data: bytes, given_up: int) -> bool:
     while data:
-        ended, _, _ = select.select([given_up], [descriptor], [])
-        if ended:
+        if given_up in _ready([given_up], [descriptor]):
             return False
         with contextlib.suppress(BlockingIOError):
             data = data[os.write(descriptor, data) :]
@@ -136,8 +145,7 @@ def _write(descriptor: int, data: bytes, given_up: int) -> bool:
 def _read_line(descriptor: int, given_up: int) -> bytes | None:
     line = b""
     while len(line) <= _LONGEST_LINE:
-        ready, _, _ = select.select([given_up, descriptor], [], [])
-        if given_up in ready:
+        if given_up in _ready([given_up, descriptor]):
             return None
         try:
             piece = os.read(descriptor, 65_536)
@@ -162,8 +170,7 @@ def _run_editor(path: str, command: list[str], given_up: int) -> int:
     finally:
         os.close(terminal)
     while process.poll() is None:
-        ended, _, _ = select.select([given_up], [], [], _LOOK_AGAIN_SECONDS)
-        if ended:
+        if given_up in _ready([given_up], seconds=_LOOK_AGAIN_SECONDS):
             process.terminate()
             break
     return process.wait()
