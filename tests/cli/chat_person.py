@@ -154,6 +154,11 @@ async def editing(
             return self.output.text
 
         @property
+        def reads_keys(self) -> bool:
+            editor = getattr(self.chat, "editor", None)
+            return editor is not None and editor._session.app.is_running
+
+        @property
         def line(self) -> str:
             return self.chat.editor.line
 
@@ -171,7 +176,8 @@ async def editing(
     with create_pipe_input() as pipe:
         typist = Typist()
         try:
-            await until(lambda: hasattr(typist.chat, "editor") or typist.task.done())
+            # What is typed before the editor reads keys would be lost.
+            await until(lambda: typist.reads_keys or typist.task.done())
             yield typist
         finally:
             typist.task.cancel()
