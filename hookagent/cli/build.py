@@ -34,11 +34,17 @@ _NAME_OF_A_PLUGINS_TOOL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 def read_choices(choices: Choices) -> LoadedConfig:
     """Read the configuration with the options applied. Raises `ConfigError` with everything that is wrong."""
-    from hookagent.config import read_config
+    from hookagent.config import ConfigError, read_config
 
-    return read_config(
-        choices.file, overrides=choices.overrides, plugins=choices.plugins, default_plugins=DEFAULT_PLUGINS
-    )
+    try:
+        return read_config(
+            choices.file, overrides=choices.overrides, plugins=choices.plugins, default_plugins=DEFAULT_PLUGINS
+        )
+    except ConfigError as error:
+        problems = list(error.problems)
+        if error.plugins is not None:
+            _plugin_entries(error.plugins, choices, problems)
+        raise ConfigError(problems) from error
 
 
 def build_agent(loaded: LoadedConfig, choices: Choices) -> Agent:

@@ -17,7 +17,7 @@ from hookagent.config.overrides import apply_overrides, read_overrides
 from hookagent.config.plugin_entries import normalise_plugins
 from hookagent.config.plugin_switches import VARIABLE, apply_switches, switches
 from hookagent.config.positions import Document, Positions
-from hookagent.config.problems import Place, fail
+from hookagent.config.problems import ConfigError, Place, fail
 from hookagent.config.pyproject import parse_pyproject
 from hookagent.config.source import read_source
 from hookagent.config.system_prompt import read_system_prompt
@@ -94,7 +94,23 @@ def read_config(
     # Last, so that a plugin that is switched off needs no variable.
     expand_variables(document, environment)
     read_system_prompt(document, folder, file)
-    return LoadedConfig(validate(document), document.positions, file, frozenset(refused))
+    try:
+        config = validate(document)
+    except ConfigError as error:
+        error.plugins = _usable_plugins(document, file, frozenset(refused))
+        raise
+    return LoadedConfig(config, document.positions, file, frozenset(refused))
+
+
+def _usable_plugins(document: Document, file: Path | None, refused: frozenset[str]) -> LoadedConfig | None:
+    """The plugin list of a faulty document, if it is whole: what is wrong with a plugin is to be said with the rest."""
+    from pydantic import ValidationError
+
+    try:
+        config = Config.model_validate({"plugins": document.data.get("plugins", [])})
+    except ValidationError:
+        return None
+    return LoadedConfig(config, document.positions, file, refused)
 
 
 def _override(

@@ -9,8 +9,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from hookagent.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from hookagent.config.load import LoadedConfig
 
 _LONGEST_SHOWN = 60
 _CLOSE_ENOUGH = 0.7
@@ -55,8 +59,11 @@ class ConfigError(ConfigurationError):
     """A configuration that cannot be used.
 
     `problems` holds everything that is wrong with it, sorted by place: what has a line first, then what was
-    given by option or environment, in the order given. `str()` is one problem a line.
+    given by option or environment, in the order given. `str()` is one problem a line. `plugins` is what could be
+    read of the plugin list all the same (a `LoadedConfig`), so that faults of plugins can be said with the rest.
     """
+
+    plugins: LoadedConfig | None = None
 
     def __init__(self, problems: Iterable[ConfigProblem]) -> None:
         # Two aliases of one faulty node would otherwise report the same line twice.

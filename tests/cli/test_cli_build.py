@@ -131,3 +131,13 @@ def test_a_plugin_that_fails_is_named_and_not_the_tool_it_did_not_bring(command:
     assert got.code == 2
     assert "plugin 'bringer' (hookagent-bringer 1.0): hook 'register_tools' raised ValueError: no tools" in got.err
     assert "unknown tool" not in got.err
+
+
+def test_faults_of_plugins_are_said_together_with_those_of_the_file(command: Any, folder: Path) -> None:
+    (folder / "hookagent.yaml").write_text("modle: x\nplugins:\n  - nope\n  - tool-logging: {level: loud}\n")
+    got = command("config", "check")
+    assert got.code == 2
+    lines = got.err.splitlines()
+    assert [line for line in lines if "unknown key 'modle'" in line]
+    assert [line for line in lines if "hookagent.yaml:3:5" in line and "no such plugin" in line]
+    assert [line for line in lines if "hookagent.yaml:4:" in line and "tool-logging" in line]
