@@ -31,3 +31,13 @@ def collected() -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Test terminals first: `select`, which editors wait with, knows no file number above 1,023."""
     items.sort(key=lambda item: "terminal" not in item.nodeid and "test_chat_" not in item.nodeid)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what the session proved, in full size only (`tox -e prove`)."""
+    from checks import tally
+
+    if tally.FULL:
+        terminalreporter.section("what this session proved")
+        for line in tally.summary():
+            terminalreporter.line(line)

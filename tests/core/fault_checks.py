@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import collections
-import os
 from collections.abc import Callable
 
+from checks.tally import size
 from hookagent import Agent, PluginError
 from hookagent.events import ToolStart, TurnEnd, TurnStart
 from hookagent.keeping import session_store
@@ -16,8 +16,7 @@ from tests.core.reference_run import RECOVERED, Seen, make_tools, observe
 from tests.core.scripts import words
 from tests.sessions.replaying import check_transcript
 
-PROVE = bool(os.environ.get("HOOKAGENT_PROVE"))
-THIRD, SAMPLE = (1, 1) if PROVE else (3, 9)
+THIRD, SAMPLE = size(3, 1), size(9, 1)
 MODES = ["parallel", "sequential"]
 Check = Callable[[Seen], None]
 ACTIVE = [Faults()]

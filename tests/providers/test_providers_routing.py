@@ -145,6 +145,7 @@ def test_a_key_in_the_environment_decides(monkeypatch: pytest.MonkeyPatch, insta
 
 def test_without_a_key_the_embedded_model_or_three_ways_on(monkeypatch: pytest.MonkeyPatch, install: Any) -> None:
     install(entry("local", "hookagent_local:make"))
+    monkeypatch.delitem(sys.modules, "needle", raising=False)  # a test before this one may have loaded it
     engine = importlib.machinery.ModuleSpec("needle", None)
     monkeypatch.setattr(routing, "distribution", lambda name: FakeDistribution(name, "3.10.2"))
     monkeypatch.setattr(routing, "find_spec", lambda name: engine if name == "needle" else None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from checks.tally import size
 from hookagent.limits import Limits
 from hookagent.messages import UserMessage
 from hookagent.sessions.errors import SessionError
@@ -22,7 +22,7 @@ from hookagent.sessions.store import SessionStore
 from tests.sessions.made import journal_for, words
 from tests.sessions.replaying import check_transcript
 
-EXAMPLES = 400 if os.environ.get("HOOKAGENT_PROVE") else 60
+EXAMPLES = size(60, 400)
 
 
 def conversation(folder: Path) -> Path:

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from checks.tally import size
 from hookagent.limits import Limits
 from hookagent.messages import AssistantMessage, ToolResult
 from hookagent.sessions.restore import Restored, restore
@@ -27,12 +28,11 @@ from tests.sessions.made import words
 from tests.sessions.replaying import check_transcript
 
 ROOT = Path(__file__).resolve().parents[2]
-PROVE = bool(os.environ.get("HOOKAGENT_PROVE"))
 ROUNDS = 20
 NAMES = [f"{letter}{number}" for number in range(ROUNDS) for letter in "ab"]
 KINDS = [(kind, when) for kind in ("write", "event", "tool") for when in ("before", "after")]
-DEATHS = 240 if PROVE else 50
-CHAINS = 20 if PROVE else 3
+DEATHS = size(50, 240)
+CHAINS = size(3, 20)
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not killed like that there")
 
