@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from checks.tally import count
 from hookagent import AssistantMessage, ProviderError, Request, Usage
 from hookagent.providers.anthropic_messages.encode import encode as encode_messages
 from hookagent.providers.openai_chat.encode import encode as encode_chat
@@ -22,10 +23,16 @@ from hookagent.testing import (
 def check_on_all_wires(request: Request) -> int:
     """Pass a request through the kit's three checkers; gives the length of its Messages form in characters."""
     body = encode_messages(request, "claude-sonnet-5")
-    check_messages_request({**body, "stream": True})
-    check_responses_request({**encode_responses(request, "gpt-5"), "stream": True})
     chat = encode_chat(request, "gpt-5", limit_name="max_completion_tokens", is_foreign=False)
-    check_chat_request({**chat, "stream": True})
+    count("requests checked", 3)
+    count("requests refused", 0)
+    try:
+        check_messages_request({**body, "stream": True})
+        check_responses_request({**encode_responses(request, "gpt-5"), "stream": True})
+        check_chat_request({**chat, "stream": True})
+    except Exception:
+        count("requests refused")
+        raise
     return len(json.dumps([body.get("system"), body.get("tools"), body["messages"]]))
 
 

@@ -7,30 +7,17 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from tests.cases import table_first
+from checks.tally import count
+from tests.cases import table_first, table_second
 
 MOST_WITHOUT = 10
 MOST_EXPECTED_FAILURES = 12
 COUNT = 134
-IDS_OF_SECOND = "tests.cases.table_second"
-
-
-def _second() -> ModuleType | None:
-    try:
-        return importlib.import_module(IDS_OF_SECOND)
-    except ModuleNotFoundError as error:
-        if error.name != IDS_OF_SECOND:
-            raise
-        return None
-
-
-SECOND = _second()
-TABLES = [table_first] if SECOND is None else [table_first, SECOND]
+TABLES = (table_first, table_second)
 COVERED: dict[str, str] = {case: test for table in TABLES for case, test in table.COVERED.items()}
 EXPECTED_FAILURES: dict[str, tuple[str, str]] = {
     case: row for table in TABLES for case, row in table.EXPECTED_FAILURES.items()
@@ -78,7 +65,6 @@ def test_no_case_stands_twice() -> None:
     assert all(re.fullmatch(r"[A-Z]{3,4}-\d\d", case) for case in rows())
 
 
-@pytest.mark.skipif(SECOND is None, reason="the second half of the table is not there")
 def test_the_table_is_complete() -> None:
     assert len(rows()) == COUNT
     assert len(WITHOUT) <= MOST_WITHOUT
@@ -90,8 +76,7 @@ def test_the_table_has_the_cases_of_the_file() -> None:
     text = Path(os.environ["HOOKAGENT_CASES"]).read_text(encoding="utf-8")
     listed = re.findall(r"^- id: (\S+)$", text, re.MULTILINE)
     assert len(listed) == COUNT
-    missing = set() if SECOND is not None else {case for case in listed if listed.index(case) >= len(rows())}
-    assert set(rows()) == set(listed) - missing
+    assert set(rows()) == set(listed)
 
 
 @pytest.mark.parametrize("case", NAMED)
@@ -99,6 +84,7 @@ def test_the_named_test_is_there_and_bears_the_id(case: str) -> None:
     function = function_of(NAMED[case])
     assert function is not None, NAMED[case]
     assert case in set(ids_of(function))
+    count("cases covered", case in COVERED)
 
 
 @pytest.mark.parametrize("case", EXPECTED_FAILURES or [pytest.param("", marks=pytest.mark.skip("there are none"))])

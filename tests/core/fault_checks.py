@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Callable
 
-from checks.tally import size
+from checks.tally import count, size
 from hookagent import Agent, PluginError
 from hookagent.events import ToolStart, TurnEnd, TurnStart
 from hookagent.keeping import session_store
@@ -26,6 +26,7 @@ ACTIVE = [Faults()]
 def strike(faults: Faults, mode: str = "parallel") -> Seen:
     """Drive the run with these faults, which count what is written too."""
     ACTIVE.append(faults)
+    count("faults at the k-th call")
     try:
         return observe(faults, mode)
     finally:

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from checks.tally import size
+from checks import tally
 from hookagent.limits import Limits
 from hookagent.messages import AssistantMessage, ToolResult
 from hookagent.sessions.restore import Restored, restore
@@ -31,8 +31,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 20
 NAMES = [f"{letter}{number}" for number in range(ROUNDS) for letter in "ab"]
 KINDS = [(kind, when) for kind in ("write", "event", "tool") for when in ("before", "after")]
-DEATHS = size(50, 240)
-CHAINS = size(3, 20)
+DEATHS = tally.size(50, 240)
+CHAINS = tally.size(3, 20)
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not killed like that there")
 
@@ -211,6 +211,7 @@ def test_killed_at_any_point_it_goes_on(
     before = conversation.markers
     assert conversation.work("go on", None) == 0, (tmp_path / "output").read_text()
     conversation.check_ended_well()
+    tally.count("kill points")
     assert "U go on" in conversation.said
     assert before <= conversation.markers
     conversation.store.close()
@@ -231,6 +232,7 @@ def test_killed_again_and_again_it_goes_on(
             deaths += 1
         conversation.check()
     assert deaths >= 3
+    tally.count("kill points", deaths)
     assert conversation.work("to the end", None) == 0, (tmp_path / "output").read_text()
     conversation.check_ended_well()
     conversation.store.close()
