@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hookagent.cli.console import Console
-from hookagent.cli.escaping import paragraphs
+from hookagent.escaping import paragraphs
 
 if TYPE_CHECKING:
     from hookagent.events import Event

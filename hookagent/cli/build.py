@@ -5,29 +5,22 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookagent import discovery
-from hookagent.cli.escaping import one_line
+from hookagent.cli.defaults import AGENT, APPROVAL, DEFAULT_PLUGINS, default_tools
+from hookagent.cli.enabled import bring_tools, entries_with_rules
 from hookagent.cli.options import Choices
 from hookagent.errors import ConfigurationError, PluginLoadError, ToolDefinitionError
+from hookagent.escaping import one_line
 from hookagent.sessions.errors import SessionError
 
 if TYPE_CHECKING:
     from hookagent.agent import Agent
-    from hookagent.config import Config, ConfigProblem, LoadedConfig, Positions
-    from hookagent.host import PluginEntry
+    from hookagent.config import Config, ConfigProblem, LoadedConfig
     from hookagent.tools.tool import Tool
-
-AGENT = "hookagent"
-"""The name of the command's agent: of its logs, and in the list of sessions."""
-APPROVAL = "human-approval"
-DEFAULT_PLUGINS = ("tool-logging", "context-window", APPROVAL)
-"""What a command without a `plugins:` list enables, as far as it is installed (design, "Plugins")."""
-DEFAULT_TOOLS = ("files",)
-"""What a command gives the model that names no tools; writing needs an approval then."""
 
 _NAME_OF_A_PLUGINS_TOOL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -42,9 +35,18 @@ def read_choices(choices: Choices) -> LoadedConfig:
         )
     except ConfigError as error:
         problems = list(error.problems)
-        if error.plugins is not None:
-            _plugin_entries(error.plugins, choices, problems)
+        if error.usable is not None:
+            _check(error.usable, choices, problems)
         raise ConfigError(problems) from error
+
+
+def _check(usable: LoadedConfig, choices: Choices, problems: list[ConfigProblem]) -> None:
+    """What is wrong with the tools, the plugins and the model of a configuration that has other faults too."""
+    reach_working_directory(usable.config, choices.tools)
+    _, unknown = _tools(usable, choices, problems)
+    if usable.config.plugins is not None and not bring_tools(entries_with_rules(usable, choices, problems)):
+        problems.extend(unknown.values())
+    _model(usable, choices, problems)
 
 
 def build_agent(loaded: LoadedConfig, choices: Choices) -> Agent:
@@ -63,10 +65,10 @@ def build_agent(loaded: LoadedConfig, choices: Choices) -> Agent:
     reach_working_directory(config, choices.tools)
     problems: list[ConfigProblem] = []
     names, unknown = _tools(loaded, choices, problems)
-    entries = _plugin_entries(loaded, choices, problems)
+    entries = entries_with_rules(loaded, choices, problems)
     model = _model(loaded, choices, problems)
     if problems:
-        raise ConfigError([*([] if _brings_tools(entries) else unknown.values()), *problems])
+        raise ConfigError([*([] if bring_tools(entries) else unknown.values()), *problems])
     settings = config.model_settings.model_dump(by_alias=True)
     make = partial(
         Agent,
@@ -119,21 +121,6 @@ def refuse_unguarded(agent: Agent, loaded: LoadedConfig) -> None:
     )
 
 
-def plugin_entries(loaded: LoadedConfig) -> list[tuple[int, PluginEntry]]:
-    """The enabled plugins, each with its index in the list; defaults that are not installed are left out."""
-    from hookagent.host import UNSET, PluginEntry
-
-    installed = {one.name for one in discovery.installed()}
-    found = []
-    for index, entry in enumerate(loaded.config.plugins or ()):
-        by_default = loaded.positions.value(("plugins", index)).file == "default"
-        if by_default and entry.use not in installed:
-            continue
-        limit = entry.time_limit if entry.time_limit_given else UNSET
-        found.append((index, PluginEntry(entry.use, dict(entry.options), entry.on_error, limit)))
-    return found
-
-
 def reach_working_directory(config: Config, tools: Sequence[str] = ()) -> None:
     """Make modules of the working directory importable, behind all others, where one may be meant.
 
@@ -149,102 +136,28 @@ def reach_working_directory(config: Config, tools: Sequence[str] = ()) -> None:
             sys.path.append(here)
 
 
-def _plugin_entries(loaded: LoadedConfig, choices: Choices, problems: list[ConfigProblem]) -> list[PluginEntry]:
-    """The entries with the rules of this run, their options checked where the options were written."""
-    from dataclasses import replace
-
-    rules = {"allow": choices.allow, "ask": choices.ask, "deny": choices.deny}
-    entries = plugin_entries(loaded)
-    enabled = [entry.use for _, entry in entries]
-    for name, patterns in rules.items():
-        if patterns and APPROVAL not in enabled:
-            problems.append(
-                _problem(
-                    f"--{name} {one_line(patterns[0], 60)}",
-                    f"a rule of the plugin '{APPROVAL}', which is not enabled; add '-p {APPROVAL}'",
-                )
-            )
-    made = []
-    for index, entry in entries:
-        if entry.use == APPROVAL:
-            entry = replace(entry, options=_with_rules(dict(entry.options or {}), rules, index, loaded.positions))
-        problems.extend(_option_problems(loaded, index, entry))
-        made.append(entry)
-    return made
-
-
-def _brings_tools(entries: Sequence[PluginEntry]) -> bool:
-    """Whether one of the plugins, as far as they can be imported, may register a tool that is not known yet."""
-    for entry in entries:
-        try:
-            if "." in entry.use or hasattr(discovery.find(entry.use).load(), "register_tools"):
-                return True
-        except PluginLoadError:
-            continue
-    return False
-
-
-def _with_rules(
-    options: dict[str, Any], rules: dict[str, tuple[str, ...]], index: int, positions: Positions
-) -> dict[str, Any]:
-    """Add the patterns to the options of the entry at `index`; the place of each is the option it was typed behind."""
-    from hookagent.config import Place
-
-    path = ("plugins", index, "with")
-    for name, patterns in rules.items():
-        before = options.get(name, [])
-        if not patterns or not isinstance(before, list):
-            continue
-        options[name] = [*before, *patterns]
-        for known in (path, (*path, name)):
-            if not positions.knows(known):
-                positions.record(known, Place(f"--{name}"), Place(f"--{name}"))
-        for number, pattern in enumerate(patterns, len(before)):
-            place = Place(f"--{name} {one_line(pattern, 60)}".rstrip())
-            positions.record((*path, name, number), place, place)
-    return options
-
-
-def _option_problems(loaded: LoadedConfig, index: int, entry: PluginEntry) -> Iterator[ConfigProblem]:
-    """What is wrong with one entry: a plugin that cannot be loaded, or options that it does not take."""
-    if "." in entry.use and all(one.name != entry.use for one in discovery.installed()):
-        return
-    path = ("plugins", index, "use")
-    try:
-        target = discovery.find(entry.use).load()
-    except PluginLoadError as error:
-        yield loaded.positions.problem(path, str(error))
-        return
-    model = getattr(target, "Options", None)
-    if isinstance(target, type) and isinstance(model, type):
-        from pydantic import BaseModel, ValidationError
-
-        from hookagent.config import problems_from
-
-        if issubclass(model, BaseModel):
-            try:
-                model.model_validate(dict(entry.options or {}))
-            except ValidationError as error:
-                yield from problems_from(error, loaded.positions, entry.use, model, dict(entry.options or {}))
-
-
 def _tools(
     loaded: LoadedConfig, choices: Choices, problems: list[ConfigProblem]
 ) -> tuple[list[str], dict[str, ConfigProblem]]:
     """The names of the tools, and those that only a plugin can still make good, each with its problem if none does."""
+    from hookagent.config import ConfigProblem, Place
     from hookagent.tools.builtin import resolve_tools
 
     configured = list(loaded.config.tools)
-    if not configured and not choices.tools and "tools" not in loaded.config.model_fields_set:
-        configured = list(DEFAULT_TOOLS)
-    places = [(name, str(loaded.positions.value(("tools", index)))) for index, name in enumerate(configured)]
-    places += [(name, f"-t {one_line(name, 60)}".rstrip()) for name in choices.tools]
+    if not configured and not choices.tools:
+        configured = list(default_tools(loaded))
+    by_default = not loaded.positions.knows(("tools",))
+    places = [
+        (name, Place("") if by_default else loaded.positions.value(("tools", index)))
+        for index, name in enumerate(configured)
+    ]
+    places += [(name, Place(f"-t {one_line(name, 60)}".rstrip())) for name in choices.tools]
     unknown: dict[str, ConfigProblem] = {}
     for name, place in places:
         try:
             resolve_tools([name])
         except ConfigurationError as error:
-            problem = _problem(place if place != "default" else "", str(error))
+            problem = ConfigProblem.at(place, str(error))
             if _NAME_OF_A_PLUGINS_TOOL.fullmatch(name):
                 unknown[name] = problem
             else:
@@ -254,28 +167,25 @@ def _tools(
 
 def _schema_fault(tool: Tool) -> ConfigProblem | None:
     """What is wrong with the types of a tool's parameters, which a model has to be told."""
+    from hookagent.config import ConfigProblem, Place
+
     try:
         _ = tool.parameters
     except ToolDefinitionError as error:
-        return _problem("", str(error))
+        return ConfigProblem.at(Place(""), str(error))
     return None
 
 
 def _model(loaded: LoadedConfig, choices: Choices, problems: list[ConfigProblem]) -> Any:
     """The provider of the model that was named, or None: the environment decides when it is needed."""
+    from hookagent.config import ConfigProblem, Place
     from hookagent.providers.routing import provider_for
 
     if choices.model is None and loaded.config.model is None:
         return None
-    place = "-m" if choices.model is not None else str(loaded.positions.value(("model",)))
+    place = Place("-m") if choices.model is not None else loaded.positions.value(("model",))
     try:
         return provider_for(choices.model if choices.model is not None else loaded.config.model or "")
     except ConfigurationError as error:
-        problems.append(_problem(place, str(error)))
+        problems.append(ConfigProblem.at(place, str(error)))
         return None
-
-
-def _problem(place: str, message: str) -> ConfigProblem:
-    from hookagent.config import ConfigProblem
-
-    return ConfigProblem(place, None, None, message)

@@ -41,9 +41,13 @@ def check(console: Console, /, debug: bool, **chosen: Any) -> int:
 @configuration_options
 @pass_console
 def show(console: Console, /, debug: bool, **chosen: Any) -> int:
-    """Show the configuration that holds, as YAML, with where each value comes from and no secrets."""
+    """Show the configuration that holds, as YAML, with where each value comes from and no secrets.
+
+    What is not configured is shown as a run would have it: 'default' stands behind it.
+    """
     from hookagent.cli.build import read_choices
+    from hookagent.cli.defaults import in_force
     from hookagent.config import render_config
 
-    console.write(render_config(read_choices(Choices(**chosen))))
+    console.write(render_config(in_force(read_choices(Choices(**chosen)))))
     return 0

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import Protocol, TextIO
 
-from hookagent.cli.escaping import one_line, paragraphs
+from hookagent.escaping import one_line, paragraphs
 from hookagent.masking import Masker
 
 _ERASE = "\r\x1b[K"
@@ -43,7 +43,7 @@ class Console:
         self._lock = threading.RLock()
         self._out_terminal, err_terminal = _is_terminal(out), _is_terminal(err)
         self._err_terminal = err_terminal
-        able = environment.get("TERM", "") != "dumb" and not environment.get("CI")
+        able = environment.get("TERM", "") != "dumb" and not environment.get("CI") and _knows_escapes(environment)
         self.redraws = err_terminal and able
         self.live = self._out_terminal and err_terminal
         self._dim = self.redraws and not environment.get("NO_COLOR")
@@ -192,6 +192,15 @@ def _write(stream: TextIO | None, text: str) -> None:
         encoding = stream.encoding or "ascii"
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
     stream.flush()
+
+
+def _knows_escapes(environment: Mapping[str, str]) -> bool:
+    """Whether a terminal can be asked to erase a line: an old console of Windows shows the escape instead."""
+    if sys.platform != "win32":
+        return True
+    return any(environment.get(name) for name in ("WT_SESSION", "TERM", "ANSICON")) or (
+        environment.get("ConEmuANSI") == "ON"
+    )
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

@@ -38,8 +38,11 @@ def begin(console: Console, choices: Choices, quiet: bool) -> Agent:
 def say_model(console: Console, agent: Agent, quiet: bool) -> None:
     """Say which model answers and what it can do, before anything is asked of it.
 
-    Raises `ConfigurationError` when there is no model, also with `quiet`, where nothing is said.
+    Raises `ConfigurationError` when there is no model, or no key for it, also with `quiet`, where nothing is said.
     """
+    from hookagent.providers.keys import assert_ready
+
+    assert_ready(agent.provider)
     notice = agent.provider.notice
     if not quiet:
         console.say(f"model {agent.model}" + (f": {notice}" if notice else ""))
@@ -56,8 +59,10 @@ def explain(console: Console, result: RunResult, errors: list[str], *, told: boo
             console.say(f"hookagent: {why}")
         errors.append(console.mask(result.reason or result.status))
     for error in result.errors:
-        console.say(f"hookagent: error: {error}")
-        errors.append(console.mask(error))
+        masked = console.mask(error)
+        if masked not in errors:
+            console.say(f"hookagent: error: {error}")
+            errors.append(masked)
     for warning in result.warnings:
         if not console.was_told(warning):
             console.say(f"hookagent: warning: {warning}")

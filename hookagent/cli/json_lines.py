@@ -42,23 +42,30 @@ class JsonLines:
         """Print one event."""
         if self._start is None:
             self._start = event.seconds
-        line: dict[str, Any] = {
+        # The console keeps the failure, and the command ends the run for it.
+        with contextlib.suppress(OSError):
+            self._console.write(_line(self._fields(event, self._start)))
+
+    def _fields(self, event: Event, start: float) -> dict[str, Any]:
+        fields: dict[str, Any] = {
             "type": event.type,
             "number": event.number,
-            "seconds": round(event.seconds - self._start, 6),
+            "seconds": round(event.seconds - start, 6),
             "turn": event.turn,
             "iteration": event.iteration,
         }
         failure = event.type == "error"
         for name in event._fields:
-            if name not in _COMMON:
-                value = _plain(getattr(event, name))
-                if isinstance(value, str) and (name in _ABOUT_FAILURES or (failure and name == "message")):
-                    value = self._console.mask(value)
-                line[name] = value
-        # The console keeps the failure, and the command ends the run for it.
-        with contextlib.suppress(OSError):
-            self._console.write(_line(line))
+            if name in _COMMON:
+                continue
+            if event.type == "nested" and name == "event":
+                fields[name] = self._fields(event.event, start)
+                continue
+            value = _plain(getattr(event, name))
+            if isinstance(value, str) and (name in _ABOUT_FAILURES or (failure and name == "message")):
+                value = self._console.mask(value)
+            fields[name] = value
+        return fields
 
 
 def result_line(console: Console, result: RunResult, code: int, errors: list[str]) -> str:
@@ -78,6 +85,7 @@ def result_line(console: Console, result: RunResult, code: int, errors: list[str
             "seconds": round(result.seconds, 6),
             "not_stored": [message.text for message in result.not_stored],
             "errors": errors,
+            "warnings": [console.mask(warning) for warning in result.warnings],
         }
     )
 
@@ -99,6 +107,7 @@ def failure_line(code: int, errors: list[str]) -> str:
             "seconds": 0.0,
             "not_stored": [],
             "errors": errors,
+            "warnings": [],
         }
     )
 

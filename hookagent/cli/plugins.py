@@ -65,7 +65,8 @@ def list_plugins(console: Console, /, as_json: bool, debug: bool, **chosen: Any)
 
 
 def _enabled(console: Console, choices: Choices) -> list[PluginEntry]:
-    from hookagent.cli.build import plugin_entries, reach_working_directory, read_choices
+    from hookagent.cli.build import reach_working_directory, read_choices
+    from hookagent.cli.enabled import plugin_entries
     from hookagent.cli.failure import problems_of
 
     try:

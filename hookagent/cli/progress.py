@@ -42,7 +42,7 @@ class Progress:
         self._tokens = 0
         self._running: dict[str, str] = {}
         self._drawn = False
-        self._asking = False
+        self._asking = 0
         self.tool_calls = 0
         self.denied = 0
 
@@ -102,11 +102,22 @@ class Progress:
 
     def _on_resolve_start(self, event: Any) -> None:
         self.stop()
-        self._asking = True
+        self._asking += 1
 
     def _on_resolve_end(self, event: Any) -> None:
-        self._asking = False
+        self._asking -= 1
         self._draw()
+
+    def _on_nested(self, event: Any) -> None:
+        who, inner = innermost(event)
+        if inner.type == "resolve_start":
+            self._on_resolve_start(inner)
+        elif inner.type == "resolve_end":
+            self._on_resolve_end(inner)
+        elif inner.type == "tool_end" and self._verbose:
+            self.stop()
+            self._console.say(f"{who}: {call_line(inner.call, inner.result)}")
+            self._draw()
 
     def _on_tool_start(self, event: Any) -> None:
         self._running[event.call.id] = event.call.name
@@ -165,6 +176,15 @@ class Ticker:
     def _run(self) -> None:
         while not self._ended.wait(_TICK_SECONDS):
             self._progress.tick()
+
+
+def innermost(event: Any) -> tuple[str, Any]:
+    """What a `nested` event tells of in the end, and the agents that it comes from, the outermost first."""
+    names = []
+    while event.type == "nested":
+        names.append(event.agent)
+        event = event.event
+    return " > ".join(names), event
 
 
 def call_line(call: ToolCall, result: ToolResult) -> str:

@@ -77,7 +77,7 @@ def _work(
     progress = Progress(console, quiet=quiet, verbose=verbose)
     answer = Answer(console, live=console.live and not quiet and not as_json)
     with ExitStack() as stack:
-        interrupts = stack.enter_context(Interrupts(agent.abort, console))
+        interrupts = stack.enter_context(Interrupts(agent.abort, console, grace_seconds=agent.grace_seconds))
         with Ticker(progress, console):
             agent.subscribe(progress)
             agent.subscribe(JsonLines(console) if as_json else answer)

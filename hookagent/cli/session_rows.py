@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookagent.cli.console import Console
-from hookagent.cli.escaping import one_line
 from hookagent.cli.session_text import moment
 from hookagent.cli.table import table
+from hookagent.escaping import one_line
 
 if TYPE_CHECKING:
     from hookagent.sessions.overview import Overview

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hookagent.cli.closing import amount, cost_text, plural
-from hookagent.cli.escaping import one_line, paragraphs
+from hookagent.escaping import one_line, paragraphs
 from hookagent.frozen import thaw
 from hookagent.messages import AssistantMessage, Message, ToolCall, ToolResult, UserMessage
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from hookagent.cli.console import Console
-from hookagent.cli.escaping import one_line, paragraphs
 from hookagent.cli.failure import FAILED, UsageProblem, report
 from hookagent.cli.options import json_option, pass_console
+from hookagent.escaping import one_line, paragraphs
 
 if TYPE_CHECKING:
     from hookagent.sessions.store import SessionStore

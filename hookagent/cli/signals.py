@@ -7,13 +7,29 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from types import FrameType, TracebackType
 from typing import Any
 
+from hookagent.agent import DEFAULT_GRACE_SECONDS
 from hookagent.cli.console import Console
+from hookagent.cli.failure import INTERRUPTED, TERMINATED
+from hookagent.cli.held_up import Overdue
+from hookagent.interrupts import pass_interrupt
 
-_REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-_ADVICE = {signal.SIGINT: "interrupted; ending the run (Ctrl-C again leaves at once)", signal.SIGTERM: "terminated"}
+INTERRUPTING: tuple[int, ...] = (signal.SIGINT,)
+"""What a person sends with keys."""
+if sys.platform == "win32":
+    INTERRUPTING += (signal.SIGBREAK,)
+
+REASONS: dict[int, str] = {**dict.fromkeys(INTERRUPTING, "interrupted"), signal.SIGTERM: "terminated"}
+"""What is given as the reason of an abort."""
+CODES: dict[int, int] = {**dict.fromkeys(INTERRUPTING, INTERRUPTED), signal.SIGTERM: TERMINATED}
+"""The exit code that a signal stands for."""
+_ADVICE = {
+    **dict.fromkeys(INTERRUPTING, "interrupted; ending the run (Ctrl-C again leaves at once)"),
+    signal.SIGTERM: "terminated",
+}
 
 
 def leave_now(code: int) -> None:
@@ -28,32 +44,41 @@ def leave_now(code: int) -> None:
 
 
 class Interrupts:
-    """While it is entered, signals call `abort(reason)` instead of ending the process.
+    """While it is entered, a signal calls `abort(reason)`, and a second one ends the process at once.
 
-    `received` is the first signal, or None. `leave` is called with the exit code for the second one. Outside of the
-    main thread, where signals cannot be handled, and for a signal that the caller ignores, it changes nothing.
+    While a question is open, Ctrl-C is the answer to it, and neither counts nor aborts (see `take_interrupts`).
+    `received` is the first signal, or None; its exit code is also that of the second one, which `leave` is called
+    with. What still holds the run up `grace_seconds` after the first one is named. Outside of the main thread, where
+    signals cannot be handled, and for a signal that the caller ignores, it changes nothing.
     """
 
     def __init__(
-        self, abort: Callable[[str], object], console: Console, leave: Callable[[int], object] = leave_now
+        self,
+        abort: Callable[[str], object],
+        console: Console,
+        leave: Callable[[int], object] = leave_now,
+        grace_seconds: float = DEFAULT_GRACE_SECONDS,
     ) -> None:
         self.received: int | None = None
+        self._overdue = Overdue(console.say, grace_seconds)
+        self._stack = ExitStack()
         self._abort, self._console, self._leave = abort, console, leave
         self._before: dict[int, Any] = {}
 
     @property
     def code(self) -> int | None:
         """The exit code that the received signal stands for, or None."""
-        return None if self.received is None else 128 + self.received
+        return None if self.received is None else CODES[self.received]
 
     def abort_again(self) -> None:
         """Abort if a signal has come: for the moment when a run begins, which may be just after the signal."""
         if self.received is not None:
-            self._abort(_REASONS[signal.Signals(self.received)])
+            self._abort(REASONS[self.received])
 
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
-            for number in _REASONS:
+            self._stack.enter_context(self._overdue)
+            for number in REASONS:
                 if signal.getsignal(number) not in (signal.SIG_IGN, None):
                     self._before[number] = signal.signal(number, self._handle)
         return self
@@ -64,12 +89,16 @@ class Interrupts:
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before.clear()
+        self._stack.close()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
+        if number in INTERRUPTING and self.received is None and pass_interrupt():
+            return
         if self.received is not None:
-            self._leave(128 + number)
+            self._leave(CODES[self.received])
             return
         self.received = number
         self._console.break_line()
-        self._console.say(f"hookagent: {_ADVICE[signal.Signals(number)]}")
+        self._console.say(f"hookagent: {_ADVICE[number]}")
         self.abort_again()
+        self._overdue.begin()

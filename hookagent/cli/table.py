@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hookagent.cli.escaping import one_line
+from hookagent.escaping import one_line
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

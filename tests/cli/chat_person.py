@@ -35,9 +35,9 @@ _START = (
 
 
 class Person:
-    """Sits at a terminal in which `hookagent chat` runs with `words`, in `folder`."""
+    """Sits at a terminal in which `hookagent chat` (or another command) runs with `words`, in `folder`."""
 
-    def __init__(self, folder: Path, *words: str, **variables: str) -> None:
+    def __init__(self, folder: Path, *words: str, command: str = "chat", **variables: str) -> None:
         self._end, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
         environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
@@ -50,7 +50,7 @@ class Person:
             **variables,
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START, "chat", *words],
+            [sys.executable, "-c", _START, command, *words],
             cwd=folder,
             env=environment,
             stdin=terminal,

@@ -54,7 +54,9 @@ def test_lines_are_read_as_the_terminal_and_what_is_installed_allow(
 
 
 def loaded(words: list[str], folder: Path, piped: str = "") -> tuple[int, set[str]]:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    # A measured process would have loaded what coverage needs.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
         [sys.executable, "-c", PROBE, json.dumps(words)],
         cwd=folder,

@@ -100,6 +100,8 @@ def test_the_transcript_is_exported(command: Any, script: Any, folder: Path) -> 
     assert [one["role"] for one in messages] == ["user", "assistant", "tool", "assistant"]
     assert messages[1]["tool_calls"][0]["arguments"] == {"path": "a.txt"}
     text = (folder / "a.md").read_text()
-    assert "## You\n\n```\nWhat is there?\n```\n" in text
-    assert '### Call read_file (call_1_1)\n\n```json\n{\n  "path": "a.txt"\n}\n```\n' in text
+    assert text.startswith("# Session ")
+    assert f"- model: `{model}`\n- turns: `1`\n" in text
+    assert "## User\n\n```\nWhat is there?\n```\n" in text
+    assert '### Call `read_file` (`call_1_1`)\n\n```json\n{\n  "path": "a.txt"\n}\n```\n' in text
     assert "\n````\nA ``` fence.\n````\n" in text

@@ -106,3 +106,25 @@ def test_the_third_ctrl_c_in_a_turn_leaves_at_once(tmp_path: Path, capsys: pytes
         assert leaving.value.code == 143
     assert signal.getsignal(signal.SIGINT) is before
     assert "Ctrl-C again leaves at once" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("numbers", "code"),
+    [
+        ((signal.SIGINT, signal.SIGINT, signal.SIGTERM), 143),
+        ((signal.SIGTERM, signal.SIGINT, signal.SIGINT), 143),
+        ((signal.SIGINT, signal.SIGTERM, signal.SIGINT), 143),
+    ],
+)
+def test_ctrl_c_ends_a_turn_and_sigterm_the_chat_whichever_comes_first(
+    numbers: tuple[int, ...], code: int, tmp_path: Path
+) -> None:
+    left: list[int] = []
+    conversation, _ = conversation_with(["One."], tmp_path)
+    with ChatSignals(conversation, left.append) as signals:
+        conversation.running = True
+        for number in numbers:
+            os.kill(os.getpid(), number)
+        assert left == [code]
+        assert signals.code == code
+        conversation.running = False

@@ -75,10 +75,10 @@ def test_no_answer_is_none(key: str, tmp_path: Path) -> None:
             await person.sees("which?")
             person.types(key)
             await until(lambda: not person.chat.busy())
-            assert asks.answers in ([None], [])
+            assert asks.answers == [None]
             result = conversation.agent.last_result
             assert result is not None
-            assert result.status == ("aborted" if key == CTRL_C else "completed")
+            assert result.status == "completed"
 
     asyncio.run(main())
 

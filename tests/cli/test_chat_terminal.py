@@ -149,3 +149,31 @@ def test_an_approval_is_answered_at_the_same_terminal(terminal: str, sit: Sit, t
     person.types("\x04")
     assert person.leaves() == 0
     assert (tmp_path / "a.txt").read_text() == "hello"
+
+
+@MODES
+def test_ctrl_c_at_an_approval_is_a_no_and_behind_it_stops_the_turn(terminal: str, sit: Sit, tmp_path: Path) -> None:
+    calls = ", ".join(f"{{name: write_file, arguments: {{path: {name}, content: x}}}}" for name in ("a.txt", "b.txt"))
+    person = sit(
+        f"- calls: [{calls}]\n- calls: [{{name: endless}}]\n",
+        *("-m", "scripted:replies.yaml", "-t", "write_file", "-t", "own_tools:endless", "-p", "human-approval"),
+        *("--allow", "endless"),
+        TERM=terminal,
+    )
+    person.sees("/help lists the commands")
+    person.types("Write.\r")
+    person.sees("[1 of 2] write_file: run it?")
+    person.sees("[n]")
+    person.types("\x03")
+    person.sees("[2 of 2] write_file: run it?")
+    person.sees("[n]")
+    person.types("\x03")
+    person.sees("endless began")
+    person.types("\x03")
+    person.sees("hookagent: interrupted; ending the turn")
+    person.sees("(2 denied)")
+    person.sees(">")
+    person.types("\x04")
+    assert person.leaves() == 0
+    assert "Traceback" not in person.all_seen
+    assert not list(tmp_path.glob("?.txt"))

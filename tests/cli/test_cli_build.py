@@ -141,3 +141,22 @@ def test_faults_of_plugins_are_said_together_with_those_of_the_file(command: Any
     assert [line for line in lines if "unknown key 'modle'" in line]
     assert [line for line in lines if "hookagent.yaml:3:5" in line and "no such plugin" in line]
     assert [line for line in lines if "hookagent.yaml:4:" in line and "tool-logging" in line]
+
+
+@pytest.mark.parametrize("model", ["anthropic:claude-sonnet-5", "openai:gpt-5", "openai-chat:gpt-4o", "gpt-5"])
+@pytest.mark.parametrize("form", [["run"], ["run", "--json"], ["run", "-q"], ["chat"]])
+def test_a_missing_key_is_said_before_anything_begins(form: list[str], model: str, command: Any, home: Path) -> None:
+    got = command(*form, "-m", model, "-t", "list_files", *(["Hello"] if form[0] == "run" else []), stdin="Hello\n")
+    assert got.code == 2
+    (said,) = got.err.splitlines()
+    assert said.startswith(f"hookagent: error: {model.partition(':')[0] if ':' in model else 'openai'}: ")
+    assert "_API_KEY is not set; set a key" in said
+    if "--json" in form:
+        (line,) = got.out.splitlines()
+        ended = json.loads(line)
+        assert (ended["status"], ended["exit_code"], ended["session_id"]) == ("failed", 2, None)
+    else:
+        assert got.out == ""
+    assert not list(home.rglob("*.lock"))
+    listed = command("sessions", "list", "--json")
+    assert (listed.code, json.loads(listed.out)) == (0, [])

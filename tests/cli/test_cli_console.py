@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import io
 import sys
-import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hookagent.cli.console import Console
-from hookagent.cli.escaping import one_line, paragraphs
 from hookagent.cli.masking import masked_value
 from hookagent.cli.table import table
 from hookagent.masking import Masker
@@ -20,40 +16,6 @@ from hookagent.masking import Masker
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
-
-
-def test_every_control_and_format_character_is_escaped() -> None:
-    unsafe = [
-        chr(point)
-        for point in range(sys.maxunicode + 1)
-        if unicodedata.category(chr(point)) in ("Cc", "Cf", "Zl", "Zp", "Co", "Cs") and not chr(point).isspace()
-    ]
-    assert len(unsafe) > 200
-    for character in unsafe:
-        shown = one_line(f"a{character}b")
-        assert character not in shown
-        assert shown.startswith("a\\")
-
-
-@pytest.mark.parametrize("character", "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe0f\U000e0100")
-def test_blank_but_printable_characters_are_escaped(character: str) -> None:
-    assert character not in one_line(f"a{character}b")
-
-
-@given(st.text())
-def test_a_line_is_one_line_and_printable(text: str) -> None:
-    shown = one_line(text)
-    assert shown.isprintable()
-    assert len(shown.splitlines()) <= 1
-
-
-def test_a_long_line_is_cut() -> None:
-    assert one_line("x" * 5_000, 10) == "xxxxxxxxxx…"
-
-
-def test_an_answer_keeps_lines_tabs_and_joined_emoji() -> None:
-    assert paragraphs("a\tb\r\nc 👩\u200d💻 \u05d0\u200f") == "a\tb\nc 👩\u200d💻 \u05d0\u200f"
-    assert paragraphs("\x1b[2J\x9b1m\u202e\ud800\x08") == "\\x1b[2J\\x9b1m\\u202e\\ud800\\x08"
 
 
 def test_secrets_of_the_environment_are_masked() -> None:
@@ -142,3 +104,16 @@ def test_closed_and_missing_outputs_are_quiet() -> None:
 def test_a_table_is_aligned_and_escaped() -> None:
     assert table(("A", "B"), [("x\x1b", "long"), ("yy", "")]) == "A      B\nx\\x1b  long\nyy\n"
     assert table(("A",), []) == ""
+
+
+@pytest.mark.parametrize(
+    ("environment", "redraws"),
+    [({}, False), ({"WT_SESSION": "1"}, True), ({"TERM": "xterm"}, True), ({"ConEmuANSI": "OFF"}, False)],
+)
+def test_an_old_console_of_windows_is_not_asked_to_erase_a_line(
+    environment: dict[str, str], redraws: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    console = Console(None, Terminal(), environment)
+    monkeypatch.undo()
+    assert console.redraws is redraws

@@ -47,6 +47,7 @@ def test_every_line_is_strict_and_ascii(command: Any, script: Any) -> None:
         "seconds": events[-1]["seconds"],
         "not_stored": [],
         "errors": [],
+        "warnings": [],
     }
     message = next(event["message"] for event in events if event["type"] == "message_end" and event["iteration"] == 1)
     assert message["text"] == "é\u2028\u2029\x1b[2J 😀"
@@ -92,6 +93,25 @@ def test_a_failing_plugin_ends_in_a_result(command: Any, script: Any, site: Any)
     assert result["session_id"]
 
 
+def test_what_was_taken_mildly_is_a_warning(
+    command: Any, script: Any, site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.plugin(
+        "mild",
+        "from hookagent import hookimpl\nclass Plugin:\n    @hookimpl\n"
+        "    def on_event(self, event):\n"
+        "        if event.type == 'response': raise ValueError('no, says hunter2hunter2')\n",
+    )
+    monkeypatch.setenv("MY_PASSWORD", "hunter2hunter2")
+    words = ["-t", "read_file", "-p", "mild", "-o", "plugins.mild.on_error=warn", "x"]
+    got = command("run", "--json", "-m", script("- Done.\n"), *words)
+    result = lines_of(got.out)[-1]
+    assert (got.code, result["status"], result["errors"]) == (0, "completed", [])
+    (warning,) = result["warnings"]
+    assert warning.startswith("plugin 'mild': hook 'on_event' raised ValueError: no, says ***")
+    assert f"hookagent: warning: {warning}\n" in got.err
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [
@@ -107,6 +127,7 @@ def test_errors_before_the_run_end_in_a_result(words: list[str], error: str | No
     assert (result["type"], result["status"], result["exit_code"]) == ("result", "failed", 2)
     assert result["session_id"] is None
     assert error is None or result["errors"] == [error]
+    assert result["warnings"] == []
     assert all(f"hookagent: error: {one}\n" in got.err for one in result["errors"])
 
 

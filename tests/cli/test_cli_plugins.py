@@ -188,3 +188,26 @@ def test_config_check_and_show(command: Any, site: Any, folder: Path, monkeypatc
     assert shown.code == 0
     assert "model: scripted:none.yaml  # from hookagent.yaml:1" in shown.out
     assert "max_iterations: 3  # -o" in shown.out
+
+
+def test_config_show_shows_what_a_run_would_have(
+    command: Any, site: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.approval()  # of the plugins that are enabled by default, the only one that is installed
+    shown = command("config", "show", "-o", "plugins.human-approval.allow=[a]").out
+    assert shown.startswith("# model: not set\n")
+    assert "\ntools:\n  - files  # default\n" in shown
+    assert "\nplugins:\n  - use: human-approval  # default\n    with:\n      allow:\n        - a  # -o\n" in shown
+    assert "tool-logging" not in shown
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    shown = command("config", "show").out
+    assert shown.startswith("model: openai:gpt-5  # default\n")
+    (folder / "hookagent.yaml").write_text(shown)
+    again = command("config", "show").out
+    without_origins = [[line.partition("  # ")[0] for line in text.splitlines()] for text in (shown, again)]
+    assert without_origins[0] == without_origins[1]
+    (folder / "hookagent.yaml").write_text("tools: []\nplugins: []\nmodel: local\n")
+    shown = command("config", "show").out
+    assert "model: local  # from hookagent.yaml:3\n" in shown
+    assert "tools: []  # from hookagent.yaml:1\n" in shown
+    assert "plugins: []  # from hookagent.yaml:2\n" in shown

@@ -121,15 +121,26 @@ def test_an_ascii_terminal_gets_a_readable_replacement(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"caf\\xe9 \\u2713\n", b"")
 
 
-def test_the_second_signal_leaves_at_once() -> None:
+@pytest.mark.parametrize(
+    ("first", "second", "reason", "code"),
+    [
+        (signal.SIGINT, signal.SIGINT, "interrupted", 130),
+        (signal.SIGINT, signal.SIGTERM, "interrupted", 130),
+        (signal.SIGTERM, signal.SIGINT, "terminated", 143),
+        (signal.SIGTERM, signal.SIGTERM, "terminated", 143),
+    ],
+)
+def test_the_second_signal_leaves_at_once_with_the_code_of_the_first(
+    first: int, second: int, reason: str, code: int
+) -> None:
     left: list[int] = []
     reasons: list[str] = []
     before = signal.getsignal(signal.SIGINT)
     with Interrupts(reasons.append, Console(None, None, {}), left.append) as interrupts:
-        os.kill(os.getpid(), signal.SIGINT)
-        assert (reasons, left, interrupts.code) == (["interrupted"], [], 130)
-        os.kill(os.getpid(), signal.SIGTERM)
-        assert left == [143]
+        os.kill(os.getpid(), first)
+        assert (reasons, left, interrupts.code) == ([reason], [], code)
+        os.kill(os.getpid(), second)
+        assert (reasons, left, interrupts.code) == ([reason], [code], code)
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -257,6 +257,12 @@ def test_a_folder_that_cannot_be_written_is_said_and_the_run_goes_on(command: An
     warnings = [line for line in got.err.splitlines() if line.startswith("hookagent: warning: ")]
     (unsaved,) = [line for line in warnings if "cannot be saved" in line]
     assert len(set(warnings)) == len(warnings)
+    why = f"cannot be locked: {home}: a file stands where the folder should be"
+    session = unsaved.split("'")[1]
+    assert unsaved == (
+        f"hookagent: warning: session '{session}': cannot be saved: {why}; the run goes on, and what is unsaved is "
+        "tried again with each new record"
+    )
     # At once, and not when the run has ended.
     assert got.err.index(unsaved) < got.err.index("iteration 1 of 10")
     assert home.read_text() == "a file where the folder should be"

@@ -24,7 +24,8 @@ from prompt_toolkit.utils import get_cwidth
 from hookagent.cli.chat.keys import Person, bindings
 from hookagent.cli.chat.screen import Screen, rows
 from hookagent.cli.chat.view import MARK
-from hookagent.cli.escaping import one_line, paragraphs
+from hookagent.escaping import one_line, paragraphs
+from hookagent.interrupts import pass_interrupt
 
 _ROWS_OF_TAIL = 3
 _ROOM_TO_ANSWER = 8
@@ -223,12 +224,17 @@ class Editor:
         self._person.submit(text, follow_up=follow_up)
 
     def interrupt(self) -> None:
-        """Clear the line; or, where it is empty or something is under way, say that Ctrl-C was pressed."""
-        if self._question is None and self._buffer.text and not self._person.busy():
+        """Answer the question with None, if there is one; clear the line; or, where it is empty or something is under
+        way, say that Ctrl-C was pressed.
+        """
+        if self._question is not None:
+            self._answer(None)
+        elif pass_interrupt():
+            pass  # another program has the terminal, and knows of it
+        elif self._buffer.text and not self._person.busy():
             self._buffer.reset()
-            return
-        self._answer(None)
-        self._person.interrupt()
+        else:
+            self._person.interrupt()
 
     def delete_or_end(self) -> None:
         """Delete a character; in an empty line, it is the end: of the question, if there is one."""

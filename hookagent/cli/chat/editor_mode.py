@@ -14,10 +14,10 @@ from hookagent.cli.chat.editor import Editor
 from hookagent.cli.chat.history import History
 from hookagent.cli.chat.line_mode import LEAVING
 from hookagent.cli.chat.screen import ScreenStream
-from hookagent.cli.chat.signals import ENDING, REASONS, STILL_ENDING
+from hookagent.cli.chat.signals import ENDING, still_ending
 from hookagent.cli.chat.view import MARK, said
 from hookagent.cli.failure import INTERRUPTED, TERMINATED, report
-from hookagent.cli.signals import leave_now
+from hookagent.cli.signals import REASONS, leave_now
 from hookagent.terminal import own_terminal
 from hookagent.tools.threads import ThreadPool
 
@@ -103,10 +103,11 @@ class EditorChat:
             return
         self._interrupts += 1
         if self._interrupts > _PATIENCE:
-            self._left = INTERRUPTED
+            if self._left is None:
+                self._left = INTERRUPTED
             self.editor.leave()
             return
-        conversation.console.say(ENDING if self._interrupts == 1 else STILL_ENDING)
+        conversation.console.say(ENDING if self._interrupts == 1 else still_ending())
         conversation.abort(REASONS[signal.SIGINT])
 
     def end(self) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookagent.cli.failure import UsageProblem
-from hookagent.frozen import thaw
-from hookagent.messages import AssistantMessage, Message, ToolResult, UserMessage
+from hookagent.messages import Message
+from hookagent.sessions.markdown import markdown_lines
 from hookagent.sessions.plain import plain_cost, plain_message, plain_tokens
 
 if TYPE_CHECKING:
@@ -64,32 +63,4 @@ def _json_lines(head: dict[str, Any], messages: Sequence[Message]) -> Iterator[s
 
 
 def _markdown(head: dict[str, Any], messages: Sequence[Message]) -> Iterator[str]:
-    yield f"# Session {head['session']}\n\nModel {head['model']}, {head['turns']} turns.\n"
-    for message in messages:
-        yield from (f"\n{part}\n" for part in _parts(message))
-
-
-def _parts(message: Message) -> Iterator[str]:
-    if isinstance(message, UserMessage):
-        yield f"## {'You' if message.origin is None else f'Plugin {message.origin}'}"
-        yield _fenced(message.text)
-        if message.images:
-            yield f"({len(message.images)} images)"
-    elif isinstance(message, ToolResult):
-        yield f"### Result {message.call_id}: {message.status.replace('_', ' ')}"
-        yield _fenced(message.content)
-    elif isinstance(message, AssistantMessage):
-        yield "## Assistant"
-        if message.text.strip():
-            yield _fenced(message.text)
-        for call in message.tool_calls:
-            yield f"### Call {call.name} ({call.id})"
-            known = call.arguments is not None
-            yield _fenced(json.dumps(thaw(call.arguments), indent=2) if known else call.raw or "", "json" * known)
-
-
-def _fenced(text: str, language: str = "") -> str:
-    """A text as it is, whatever Markdown is in it: behind a fence that is longer than any of its own."""
-    longest = max((len(found) for found in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text}\n{fence}"
+    yield "\n".join(markdown_lines({name: head[name] for name in ("session", "model", "turns")}, messages))

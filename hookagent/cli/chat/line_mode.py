@@ -50,8 +50,8 @@ def talk_by_lines(
             continue
         signals.forget()
         conversation.turn(line)
-        if signals.received is not None and signals.received != INTERRUPTED - 128:
-            return 128 + signals.received
+        if signals.code is not None and signals.code != INTERRUPTED:
+            return signals.code
 
 
 def _reader(history: History) -> Callable[[str], str]:

@@ -32,8 +32,8 @@ def work_through(conversation: Conversation, stream: TextIO | None, signals: Cha
         signals.forget()
         conversation.turn(line)
         code = conversation.code
-        if signals.received is not None:
-            return 128 + signals.received
+        if signals.code is not None:
+            return signals.code
         if conversation.console.failure is not None:
             return code or FAILED
         if conversation.console.reader_gone:

@@ -6,7 +6,7 @@ import io
 import threading
 from collections.abc import Callable
 
-from hookagent.cli.escaping import paragraphs
+from hookagent.escaping import paragraphs
 
 
 class Screen:

@@ -9,19 +9,29 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from hookagent.cli.chat.conversation import Conversation
-from hookagent.cli.signals import leave_now
+from hookagent.cli.held_up import held_up_at
+from hookagent.cli.signals import CODES, INTERRUPTING, REASONS, leave_now
+from hookagent.interrupts import pass_interrupt
 
-REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-"""What is given as the reason of an abort."""
 ENDING = "hookagent: interrupted; ending the turn"
 STILL_ENDING = "hookagent: the turn is still ending, which takes a few seconds at most; Ctrl-C again leaves at once"
+
+
+def still_ending() -> str:
+    """What is said to somebody who presses Ctrl-C again: what holds the turn up, or that it needs a moment."""
+    place = held_up_at()
+    if place is None:
+        return STILL_ENDING
+    return f"hookagent: the turn has not ended: {place} blocks the event loop; Ctrl-C again leaves at once"
 
 
 class ChatSignals:
     """While it is entered, a signal in mid-turn aborts the turn; the third one in the same turn leaves at once.
 
-    Between turns Ctrl-C is a KeyboardInterrupt and SIGTERM a SystemExit. `received` is the first signal of the last
-    turn, or None. Outside of the main thread, and for a signal that is ignored, it changes nothing.
+    While a question is open, Ctrl-C is the answer to it, and nothing else (see `take_interrupts`). Between turns
+    Ctrl-C is a KeyboardInterrupt and SIGTERM a SystemExit. `received` is the first signal of the last turn, or
+    SIGTERM where that came too, or None. Outside of the main thread, and for a signal that is ignored, it changes
+    nothing.
     """
 
     def __init__(self, conversation: Conversation, leave: Callable[[int], object] = leave_now) -> None:
@@ -29,6 +39,11 @@ class ChatSignals:
         self._count = 0
         self._conversation, self._leave = conversation, leave
         self._before: dict[int, Any] = {}
+
+    @property
+    def code(self) -> int | None:
+        """The exit code that the received signal stands for, or None."""
+        return None if self.received is None else CODES[self.received]
 
     def forget(self) -> None:
         """Before a turn: count from the beginning."""
@@ -52,15 +67,18 @@ class ChatSignals:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         conversation = self._conversation
         if not conversation.running:
-            if number == signal.SIGINT:
+            if number in INTERRUPTING:
                 raise KeyboardInterrupt
-            raise SystemExit(128 + number)
-        self._count += 1
-        if self._count > 2:
-            self._leave(128 + number)
+            raise SystemExit(CODES[number])
+        if number in INTERRUPTING and self._count == 0 and pass_interrupt():
             return
+        self._count += 1
+        # Ctrl-C is about the turn, SIGTERM about the whole chat: the first that says how to leave decides the code.
         if self.received is None or number == signal.SIGTERM:
             self.received = number
+        if self._count > 2:
+            self._leave(CODES[self.received])
+            return
         conversation.console.break_line()
-        conversation.console.say(ENDING if self._count == 1 else STILL_ENDING)
-        conversation.abort(REASONS[signal.Signals(number)])
+        conversation.console.say(ENDING if self._count == 1 else still_ending())
+        conversation.abort(REASONS[number])

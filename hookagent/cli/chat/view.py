@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hookagent.cli.console import Console
-from hookagent.cli.escaping import paragraphs
-from hookagent.cli.progress import call_line
+from hookagent.cli.progress import call_line, innermost
+from hookagent.escaping import paragraphs
 from hookagent.messages import UserMessage
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ class View:
         """Follow one event."""
         if event.type == "tool_end" and self._calls:
             self._console.say(call_line(event.call, event.result))
+        elif event.type == "nested":
+            who, inner = innermost(event)
+            if inner.type == "tool_end" and self._calls:
+                self._console.say(f"{who}: {call_line(inner.call, inner.result)}")
         elif event.type == "turn_end" and event.status == "completed":
             if not self._live:
                 self._write_answer(event.answer)

@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
-from hookagent import HookagentError, PendingCall, freeze
-from hookagent_human_approval.escape import json_text, safe_text
-from hookagent_human_approval.show import show_arguments
+from hookagent import HookagentError, PendingCall, freeze, visible_text
+from hookagent_human_approval.show import json_text, show_arguments
 from hookagent_human_approval.terminal import Terminal
 
-KEYS = "y yes, n no, r no with a reason, e edit, a always exactly this call in this session, q quit"
+KEYS = (
+    "y yes, n no (as are Enter and Ctrl-C), r no with a reason, e edit, a always exactly this call in this session, "
+    "q stop the run"
+)
 _UNKNOWN_AT_MOST = 3
 _INTERRUPT = "\x03"
 
@@ -75,7 +77,7 @@ class Question:
                     said = await self._edit()
                 case _:
                     unknown += 1
-                    said = f"  '{safe_text(line or '')}' is no answer.\n"
+                    said = f"  '{visible_text(line or '')}' is no answer.\n"
         return Reply("no", "no clear answer")
 
     async def _line(self, text: str) -> str | None:
@@ -92,7 +94,7 @@ class Question:
             edited = _arguments(text)
             self._pending.tool.validate(edited)
         except (HookagentError, ValueError, RecursionError, OSError) as error:
-            lines = (f"  {safe_text(line)}\n" for line in str(error).splitlines())
+            lines = (f"  {visible_text(line)}\n" for line in str(error).splitlines())
             return f"  the edit is refused, and the arguments are as before:\n{''.join(lines)}"
         self._edited = edited if json_text(edited) != json_text(self._pending.call.arguments) else None
         shown = show_arguments(edited, shown_chars=self._shown_chars, width=self._terminal.width)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from hookagent_human_approval.escape import safe_text
+from hookagent import visible_text
 
 LOGGER = logging.getLogger("hookagent.approval")
 
@@ -39,9 +39,9 @@ class Decided:
 def log_decision(decided: Decided) -> None:
     """Say a decision to the logger: not the arguments, which may be secret, but the fingerprint of them."""
     edited = " with edited arguments" if decided.edited is not None else ""
-    reason = f": {safe_text(decided.reason)}" if decided.reason else ""
+    reason = f": {visible_text(decided.reason)}" if decided.reason else ""
     LOGGER.info(
         "%s (%s, %s) %s%s by %s, for %s%s",
-        *(safe_text(decided.tool), safe_text(decided.call_id), decided.fingerprint[:12], decided.answer, edited),
+        *(visible_text(decided.tool), visible_text(decided.call_id), decided.fingerprint[:12], decided.answer, edited),
         *(decided.by, decided.scope, reason),
     )

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from hookagent import Amend, Approve, Deny, PendingCall, Stop, Suspend, hookimpl
+from hookagent import Amend, Approve, Deny, PendingCall, Stop, Suspend, hookimpl, visible_text
 from hookagent_human_approval.asking import Question, Reply, ask_in_time
 from hookagent_human_approval.decisions import ALWAYS, NOBODY, ONCE, PERSON, Decided, log_decision
-from hookagent_human_approval.escape import safe_text
 from hookagent_human_approval.rules import Decision, Rules, parse_pattern
 from hookagent_human_approval.show import show_calls
 from hookagent_human_approval.subject import fingerprint, subject_of
@@ -165,7 +164,7 @@ class HumanApproval:
             if self._is_granted(one, session):  # the same call stands in the round twice
                 answers[one.call.id] = self._grant(one, session)
                 continue
-            heading = f"[{number} of {len(questions)}] {safe_text(one.call.name)}:"
+            heading = f"[{number} of {len(questions)}] {visible_text(one.call.name)}:"
             question = Question(terminal, one, heading, before, shown_chars)
             before = ""
             reply = await ask_in_time(question, self.options.timeout_seconds)

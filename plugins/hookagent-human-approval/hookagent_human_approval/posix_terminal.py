@@ -3,6 +3,9 @@
 The thread waits for a line and for the end of its question at once (`select` on the terminal and on a pipe that the
 asker closes), and reads only when a line is there. So a question that was given up leaves no reader behind that could
 take the next one's answer, and nothing of it blocks the event loop: not the reading, not a terminal that is paused.
+
+The terminal keeps its modes, so that not even a process that is killed leaves it in others. Ctrl-C is therefore a
+signal and no key; while a question is open it is taken as the answer to it, and comes through the same pipe.
 """
 
 from __future__ import annotations
@@ -22,11 +25,14 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from hookagent import take_interrupts
+
 CONTROLLING_TERMINAL = "/dev/tty"
 _DEFAULT_WIDTH = 80
 _FLAGS = os.O_RDWR | os.O_NOCTTY
 _LONGEST_LINE = 1_000_000
 _LOOK_AGAIN_SECONDS = 0.05
+_CTRL_C = b"\x03"
 _T = TypeVar("_T")
 
 
@@ -55,8 +61,8 @@ class PosixTerminal:
         self.width = width
 
     async def ask(self, text: str) -> str | None:
-        """See `Terminal.ask`. A terminal that is gone is the end of file."""
-        return await _in_thread(lambda given_up: _converse(self._path, text, given_up))
+        """See `Terminal.ask`. Ctrl-C is the end of file, and so is a terminal that is gone."""
+        return await _in_thread(lambda given_up: _converse(self._path, text, given_up), told_of_ctrl_c=True)
 
     async def edit(self, text: str) -> str | None:
         """Open `text` in $EDITOR, or without one ask for a line. See `Terminal.edit`."""
@@ -70,16 +76,31 @@ class PosixTerminal:
             file = Path(folder, "arguments.json")
             file.write_text(text + "\n", encoding="utf-8")
             command.append(str(file))
-            if await _in_thread(lambda given_up: _run_editor(self._path, command, given_up)) != 0:
+            # Ctrl-C is for the editor, which the terminal tells of it by itself.
+            with take_interrupts(lambda: None):
+                code = await _in_thread(lambda given_up: _run_editor(self._path, command, given_up))
+            if code != 0:
                 return None
             return file.read_text(encoding="utf-8-sig", errors="replace")
 
 
-async def _in_thread(job: Callable[[int], _T]) -> _T:
-    """Run `job` in a daemon thread. It is given a descriptor that becomes readable when nobody waits any more."""
+async def _in_thread(job: Callable[[int], _T], *, told_of_ctrl_c: bool = False) -> _T:
+    """Run `job` in a daemon thread. It is given a descriptor that becomes readable when nobody waits any more.
+
+    With `told_of_ctrl_c`, Ctrl-C is to be read from it too, and does nothing else meanwhile.
+    """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[_T] = loop.create_future()
     given_up, waiting = os.pipe()
+
+    def tell() -> None:
+        if not future.done():
+            with contextlib.suppress(OSError):  # the thread has just ended
+                os.write(waiting, _CTRL_C)
+
+    def interrupted() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(tell)
 
     def end(deliver: Callable[[], None]) -> None:
         if not future.done():
@@ -98,8 +119,10 @@ async def _in_thread(job: Callable[[int], _T]) -> _T:
 
     thread = threading.Thread(target=work, name="hookagent-human-approval", daemon=True)
     try:
-        thread.start()
-        return await future
+        # Before there is anything to be seen that somebody could answer.
+        with take_interrupts(interrupted) if told_of_ctrl_c else contextlib.nullcontext():
+            thread.start()
+            return await future
     finally:
         os.close(waiting)
 
@@ -146,6 +169,8 @@ def _read_line(descriptor: int, given_up: int) -> bytes | None:
     line = b""
     while len(line) <= _LONGEST_LINE:
         if given_up in _ready([given_up, descriptor]):
+            if os.read(given_up, 1):  # Ctrl-C, and the terminal has shown it behind the question
+                _write(descriptor, b"\n", given_up)
             return None
         try:
             piece = os.read(descriptor, 65_536)
@@ -156,6 +181,9 @@ def _read_line(descriptor: int, given_up: int) -> bytes | None:
             _write(descriptor, b"\n", given_up)
             return None
         line += piece
+        if _CTRL_C in line:  # where the terminal makes no signal of it
+            _write(descriptor, b"\n", given_up)
+            return None
         for end in (b"\n", b"\r"):  # a terminal in raw mode sends the key itself
             if end in line:
                 return line.partition(end)[0]

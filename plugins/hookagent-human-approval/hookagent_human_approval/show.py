@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hookagent import PendingCall
-from hookagent_human_approval.escape import columns, safe_json, safe_text
+from hookagent import PendingCall, visible_text
 from hookagent_human_approval.rules import EFFECTS
 
 # Foreign text stands behind this, on each of its lines: it never reaches the place where our own lines begin.
@@ -21,13 +21,16 @@ def show_calls(pending: Sequence[PendingCall], *, shown_chars: int, width: int) 
     count = len(pending)
     lines = ["", f"{count} call{'s' if count != 1 else ''} of this round need{'s' if count == 1 else ''} your answer."]
     for number, one in enumerate(pending, 1):
-        lines += ["", f"[{number} of {count}] {safe_text(one.call.name)} ({EFFECTS.get(one.tool.effect, 'runs code')})"]
+        lines += [
+            "",
+            f"[{number} of {count}] {visible_text(one.call.name)} ({EFFECTS.get(one.tool.effect, 'runs code')})",
+        ]
         lines += show_arguments(one.call.arguments or {}, shown_chars=shown_chars, width=width)
         if one.original is not None:
             lines.append("  a plugin changed the arguments; the model had sent:")
             lines += show_arguments(one.original.arguments or {}, shown_chars=shown_chars, width=width)
         for plugin, reason in dict.fromkeys(one.asked_by):
-            lines += _wrapped(f"asked by {safe_text(plugin)}: {safe_text(reason)}", width)
+            lines += _wrapped(f"asked by {visible_text(plugin)}: {visible_text(reason)}", width)
     return "\n".join([*lines, "", ""])
 
 
@@ -37,7 +40,7 @@ def show_arguments(arguments: Mapping[str, Any], *, shown_chars: int, width: int
         return [f"{_GUTTER}(no arguments)"]
     lines: list[str] = []
     for name, value in arguments.items():
-        lines += _wrapped(f"{_shortened(safe_text(name), 200)}: {show_value(value, shown_chars)}", width)
+        lines += _wrapped(f"{_shortened(visible_text(name), 200)}: {show_value(value, shown_chars)}", width)
     return lines
 
 
@@ -46,14 +49,29 @@ def show_value(value: Any, shown_chars: int) -> str:
     return _shortened(json.dumps(value, ensure_ascii=False), shown_chars)
 
 
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return a JSON value as text that is safe to show; with `indent`, on several lines."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return "\n".join(visible_text(line, in_json=True) for line in text.split("\n"))
+
+
+def columns(character: str) -> int:
+    """Return how many columns of a terminal a character takes: 0, 1 or 2."""
+    if character.isascii():
+        return 1
+    if unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
 def _shortened(text: str, shown_chars: int) -> str:
     if len(text) <= shown_chars:
-        return safe_json(text)
+        return visible_text(text, in_json=True)
     head, tail = text[: shown_chars - shown_chars // 3], text[len(text) - shown_chars // 3 :]
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     hidden = len(text) - len(head) - len(tail)
     notice = f"[... {hidden:,} of {len(text):,} characters not shown, sha256 {digest} ...]"
-    return f"{safe_json(head)} {notice} {safe_json(tail)}"
+    return f"{visible_text(head, in_json=True)} {notice} {visible_text(tail, in_json=True)}"
 
 
 def _wrapped(text: str, width: int) -> Iterator[str]:

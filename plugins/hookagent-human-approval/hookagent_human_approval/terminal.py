@@ -16,7 +16,7 @@ class Terminal(Protocol):
         """How many columns a line has."""
 
     async def ask(self, text: str) -> str | None:
-        """Show `text` and return the line that is typed then, never one typed before; None: end of file.
+        """Show `text` and return the line that is typed then, never one typed before; None: end of file, or Ctrl-C.
 
         When it is cancelled, it ends at once and reads nothing more.
         """

@@ -13,6 +13,8 @@ import tempfile
 import threading
 from pathlib import Path
 
+from hookagent import take_interrupts
+
 _LOOK_AGAIN_SECONDS = 0.05
 _DEFAULT_WIDTH = 80
 
@@ -43,14 +45,21 @@ if sys.platform == "win32":
                 if not future.done():
                     future.set_result(line)
 
+            def interrupted() -> None:
+                # Between two looks at the keys, Ctrl-C is a signal and no key.
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(deliver, None)
+
             def work() -> None:
                 line = _converse(text, given_up)
                 with contextlib.suppress(RuntimeError):  # the loop is closed, and so is the question
                     loop.call_soon_threadsafe(deliver, line)
 
-            threading.Thread(target=work, name="hookagent-human-approval", daemon=True).start()
+            thread = threading.Thread(target=work, name="hookagent-human-approval", daemon=True)
             try:
-                return await future
+                with take_interrupts(interrupted):
+                    thread.start()
+                    return await future
             finally:
                 given_up.set()
 
@@ -66,8 +75,10 @@ if sys.platform == "win32":
                     command = [*shlex.split(editor, posix=False), str(file)]
                     process = subprocess.Popen(command, stdin=keys, stdout=screen, stderr=screen)
                     try:
-                        while process.poll() is None:
-                            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+                        # Ctrl-C is for the editor, which the console tells of it by itself.
+                        with take_interrupts(lambda: None):
+                            while process.poll() is None:
+                                await asyncio.sleep(_LOOK_AGAIN_SECONDS)
                     except asyncio.CancelledError:
                         process.terminate()
                         raise
@@ -91,15 +102,17 @@ if sys.platform == "win32":
             key = msvcrt.getwch()
             if key in "\r\n":
                 msvcrt.putwch("\n")
-                return line
+                # The console gives a character outside of the first 65,536 as two.
+                return line.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
             if key in "\x03\x1a":
                 return None
             if key in "\x00\xe0":
                 msvcrt.getwch()  # the second half of a function key
             elif key == "\b":
-                line = line[:-1]
-                for character in "\b \b":
-                    msvcrt.putwch(character)
+                if line:
+                    line = line[:-1]
+                    for character in "\b \b":
+                        msvcrt.putwch(character)
             else:
                 line += key
                 msvcrt.putwch(key)

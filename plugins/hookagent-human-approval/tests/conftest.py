@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import os
+import pty
+import select
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +13,7 @@ from hookagent import Agent, tool
 from hookagent.testing import ScriptedProvider
 from hookagent_human_approval import HumanApproval
 
+PATIENCE_SECONDS = 60  # only ever used up by a test that fails
 AWAY = object()
 """As an answer: nobody types anything."""
 
@@ -93,6 +97,42 @@ class Bench:
             plugins=[*before, self.plugin, *after],
             **settings,
         )
+
+
+class AtTerminal:
+    """The other end of a terminal: reads what is shown, types what is answered."""
+
+    def __init__(self) -> None:
+        self.end, self.terminal = pty.openpty()
+        self.path = os.ttyname(self.terminal)
+        self.seen = ""
+        self.closed = False
+
+    def types(self, text: str) -> None:
+        os.write(self.end, text.encode())
+
+    def waits_for(self, text: str) -> str:
+        """Read until `text` is on the screen; return all since the last time."""
+        seen = ""
+        while text not in seen:
+            ready, _, _ = select.select([self.end], [], [], PATIENCE_SECONDS)
+            assert ready, f"not shown: {text!r}; shown: {seen!r}"
+            seen += os.read(self.end, 65_536).decode()
+        self.seen += seen
+        return seen
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            for descriptor in (self.end, self.terminal):
+                os.close(descriptor)
+
+
+@pytest.fixture
+def at_terminal() -> Iterator[AtTerminal]:
+    made = AtTerminal()
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -1,55 +1,25 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import pty
-import select
-import subprocess
 import sys
-import textwrap
 import threading
-from collections.abc import Iterator
+import tty
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hookagent import pass_interrupt
 from hookagent_human_approval import posix_terminal
 from hookagent_human_approval.posix_terminal import PosixTerminal, open_controlling_terminal
 
+Person = Any
 PATIENCE_SECONDS = 60  # only ever used up by a test that fails
 
 
-class Person:
-    """The other end of a terminal: reads what is shown, types what is answered."""
-
-    def __init__(self) -> None:
-        self.end, self.terminal = pty.openpty()
-        self.path = os.ttyname(self.terminal)
-        self.seen = ""
-
-    def types(self, text: str) -> None:
-        os.write(self.end, text.encode())
-
-    def waits_for(self, text: str) -> str:
-        """Read until `text` is on the screen; return all since the last time."""
-        seen = ""
-        while text not in seen:
-            ready, _, _ = select.select([self.end], [], [], PATIENCE_SECONDS)
-            assert ready, f"not shown: {text!r}; shown: {seen!r}"
-            seen += os.read(self.end, 65_536).decode()
-        self.seen += seen
-        return seen
-
-    def close(self) -> None:
-        for descriptor in (self.end, self.terminal):
-            os.close(descriptor)
-
-
 @pytest.fixture
-def person() -> Iterator[Person]:
-    made = Person()
-    yield made
-    made.close()
+def person(at_terminal: Person) -> Person:
+    return at_terminal
 
 
 async def answered(terminal: PosixTerminal, person: Person, prompt: str, typed: str) -> str | None:
@@ -137,8 +107,7 @@ def test_a_terminal_that_is_gone_is_end_of_file(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "y\n"
 
 
-def test_a_terminal_that_hangs_up_is_end_of_file() -> None:
-    person = Person()
+def test_a_terminal_that_hangs_up_is_end_of_file(person: Person) -> None:
     terminal = PosixTerminal(person.path)
 
     async def main() -> str | None:
@@ -226,73 +195,23 @@ def test_a_process_without_a_terminal_has_none(monkeypatch: pytest.MonkeyPatch, 
     assert open_controlling_terminal() is None
 
 
-# ---- a whole process at a terminal of its own ----
+def test_an_interrupt_that_comes_as_a_key_is_a_no(person: Person) -> None:
+    tty.setraw(person.terminal)
 
-PROGRAM = textwrap.dedent("""
-    import fcntl, sys, termios
-    from hookagent import Agent, tool
-    from hookagent.testing import ScriptedProvider
-    from hookagent_human_approval import HumanApproval
+    async def main() -> str | None:
+        return await answered(PosixTerminal(person.path), person, "sure?", "y\x03")
 
-    @tool(effect="writes")
-    def write(path: str) -> str:
-        "Write."
-        print(f"ran {path}", flush=True)
-        return "written"
-
-    if len(sys.argv) > 1:
-        fcntl.ioctl(int(sys.argv[1]), termios.TIOCSCTTY, 0)
-    calls = [{"name": "write", "arguments": {"path": path}} for path in ("one", "two", "three\\x1b[2K")]
-    agent = Agent("test", tools=[write], model=ScriptedProvider([{"calls": calls}, "end"]), plugins=[HumanApproval()])
-    print(agent.run_sync("go").status, flush=True)
-""")
+    assert asyncio.run(main()) is None
 
 
-def start(person: Person | None) -> subprocess.Popen[str]:
-    """Start the program in a session of its own, with answers piped in that must not count."""
-    arguments = [] if person is None else [str(person.terminal)]
-    descriptors = () if person is None else (person.terminal,)
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        pass_fds=descriptors,
-        start_new_session=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-    )
-    assert process.stdin is not None
-    process.stdin.write("y\ny\ny\n")
-    process.stdin.flush()
-    return process
+def test_an_interrupt_just_after_the_answer_hurts_nobody(person: Person) -> None:
+    async def main() -> str | None:
+        question = asyncio.ensure_future(PosixTerminal(person.path).ask("sure?"))
+        await asyncio.to_thread(person.waits_for, "sure?")
+        person.types("y\n")
+        while not question.done():
+            pass_interrupt()
+            await asyncio.sleep(0)
+        return await question
 
-
-def test_a_person_at_the_terminal_answers_yes_and_no(person: Person) -> None:
-    person.types("y\ny\ny\n")  # typed ahead
-    process = start(person)
-    screen = person.waits_for("[1 of 3] write: run it?")
-    person.types("y\n")
-    screen += person.waits_for("[2 of 3] write: run it?")
-    person.types("n\n")
-    screen += person.waits_for("[3 of 3] write: run it?")
-    person.types("\n")
-    output, errors = process.communicate(timeout=PATIENCE_SECONDS)
-    assert errors == ""
-    assert output.splitlines() == ["ran one", "completed"]
-    assert "\x1b" not in screen
-    assert r"three\u001b[2K" in screen
-
-
-def test_piped_answers_are_not_a_persons() -> None:
-    output, errors = start(None).communicate(timeout=PATIENCE_SECONDS)
-    assert (output.splitlines(), errors) == (["refused"], "")
-
-
-def test_an_interrupt_at_the_question_runs_nothing(person: Person) -> None:
-    process = start(person)
-    person.waits_for("[1 of 3] write: run it?")
-    person.types("\x03")
-    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
-    assert "ran" not in output
-    assert process.returncode != 0
+    assert asyncio.run(main()) in ("y", None)

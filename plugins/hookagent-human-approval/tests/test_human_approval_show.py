@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -7,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookagent import PendingCall, Tool, ToolCall, freeze
-from hookagent_human_approval.escape import columns
-from hookagent_human_approval.show import show_arguments, show_calls, show_value
+from hookagent_human_approval.show import columns, json_text, show_arguments, show_calls, show_value
 
 
 def write(path: str, text: str) -> str:
@@ -74,3 +74,21 @@ def test_no_line_of_the_screen_holds_a_raw_control(arguments: dict[str, Any], na
         width=60,
     )
     assert all(line.isprintable() for line in screen.split("\n"))
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=10,
+    )
+)
+def test_json_stays_json_of_the_same_value(value: object) -> None:
+    for indent in (None, 2):
+        text = json_text(value, indent)
+        assert json.loads(text) == value
+        assert all(line.isprintable() for line in text.split("\n"))
+
+
+def test_columns() -> None:
+    assert [columns(character) for character in "aü漢🙂\u0301"] == [1, 1, 2, 2, 0]
