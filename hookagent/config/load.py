@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hookagent.config.discover import displayed, find_config
 from hookagent.config.model import Config
@@ -97,20 +98,26 @@ def read_config(
     try:
         config = validate(document)
     except ConfigError as error:
-        error.plugins = _usable_plugins(document, file, frozenset(refused))
+        error.usable = _usable(document, file, frozenset(refused))
         raise
     return LoadedConfig(config, document.positions, file, frozenset(refused))
 
 
-def _usable_plugins(document: Document, file: Path | None, refused: frozenset[str]) -> LoadedConfig | None:
-    """The plugin list of a faulty document, if it is whole: what is wrong with a plugin is to be said with the rest."""
+def _usable(document: Document, file: Path | None, refused: frozenset[str]) -> LoadedConfig:
+    """What a faulty document says of plugins, tools and model, as far as that is whole; the rest is not set."""
     from pydantic import ValidationError
 
-    try:
-        config = Config.model_validate({"plugins": document.data.get("plugins", [])})
-    except ValidationError:
-        return None
-    return LoadedConfig(config, document.positions, file, refused)
+    whole: dict[str, Any] = {}
+    for key in ("model", "tools", "plugins"):
+        value = document.data.get(key)
+        if value is None or (key != "plugins" and any(path[:1] == (key,) for path in document.broken)):
+            continue
+        try:
+            Config.model_validate({key: value})
+        except ValidationError:
+            continue
+        whole[key] = value
+    return LoadedConfig(Config.model_validate(whole), document.positions, file, refused)
 
 
 def _override(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hookagent.errors import ConfigurationError
+from hookagent.escaping import visible_text
 
 if TYPE_CHECKING:
     from hookagent.config.load import LoadedConfig
@@ -59,11 +60,12 @@ class ConfigError(ConfigurationError):
     """A configuration that cannot be used.
 
     `problems` holds everything that is wrong with it, sorted by place: what has a line first, then what was
-    given by option or environment, in the order given. `str()` is one problem a line. `plugins` is what could be
-    read of the plugin list all the same (a `LoadedConfig`), so that faults of plugins can be said with the rest.
+    given by option or environment, in the order given. `str()` is one problem a line. `usable` is what could be
+    read all the same of plugins, tools and model (a `LoadedConfig`), so that what is wrong with these can be said with
+    the rest.
     """
 
-    plugins: LoadedConfig | None = None
+    usable: LoadedConfig | None = None
 
     def __init__(self, problems: Iterable[ConfigProblem]) -> None:
         # Two aliases of one faulty node would otherwise report the same line twice.
@@ -93,10 +95,7 @@ def suggestion(word: str, candidates: Iterable[str]) -> str:
 def shown(text: str) -> str:
     """Return foreign text fit for one line of a terminal: escaped where not printable, cut where long."""
     cut = text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape", "surrogatepass").decode("ascii")
-        for character in cut
-    )
+    return visible_text(cut)
 
 
 def _order(problem: ConfigProblem) -> tuple[bool, str, int, int]:

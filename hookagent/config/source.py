@@ -10,6 +10,8 @@ from hookagent.config.problems import Place, fail
 MOST_BYTES = 1_000_000
 MOST_NODES = 20_000
 DEEPEST = 50
+LINE_END = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
+"""What ends a line, as YAML readers count lines."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -54,7 +56,7 @@ def decode_source(data: bytes, file: str) -> str:
 
 
 def _end_of(before: str, file: str) -> Place:
-    lines = before.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = LINE_END.split(before)
     return Place(file, len(lines), len(lines[-1]) + 1)
 
 

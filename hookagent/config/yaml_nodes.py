@@ -19,7 +19,7 @@ from yaml.scanner import Scanner
 from hookagent.config.positions import Document, KeyPath, Positions
 from hookagent.config.problems import ConfigError, ConfigProblem, Place, fail
 from hookagent.config.scalars import resolve_scalar
-from hookagent.config.source import DEEPEST, MOST_NODES
+from hookagent.config.source import DEEPEST, LINE_END, MOST_NODES
 from hookagent.config.yaml_errors import explain
 
 _PLAIN = "plain"
@@ -139,7 +139,7 @@ def _compose(text: str, place: Place, *, in_file: bool) -> yaml.Node | None:
     except _TooLarge as error:
         raise fail(at(error.mark), error.message) from None
     except yaml.reader.ReaderError as error:
-        before = text[: error.position].split("\n")
+        before = LINE_END.split(text[: error.position])
         where = Place(place.file, len(before), len(before[-1]) + 1) if in_file else place
         raise fail(where, "a character that cannot stand in YAML; remove it") from None
     except yaml.YAMLError as error:

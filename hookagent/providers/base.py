@@ -26,7 +26,11 @@ class Retrying(NamedTuple):
 
 @runtime_checkable
 class Provider(Protocol):
-    """A model, ready to be asked."""
+    """A model, ready to be asked.
+
+    It may also have `assert_ready()`, which raises `ProviderError` where it knows without sending anything that it
+    cannot be asked, for want of a key; the command and `complete` look at that before they begin.
+    """
 
     @property
     def name(self) -> str:

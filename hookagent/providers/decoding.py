@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from hookagent.errors import ProviderError
 from hookagent.messages import AssistantMessage, AssistantPart, StopReason, ToolCall
 from hookagent.providers.prices import price
 
@@ -33,6 +34,17 @@ def priced(message: AssistantMessage) -> AssistantMessage:
     """The message with the cost of its call in its usage; None where no price is known."""
     cost = price(message.provider, message.model, message.usage)
     return replace(message, usage=replace(message.usage, cost_usd=cost))
+
+
+def returnable(item: dict[str, Any], provider: str, *needed: str) -> dict[str, Any]:
+    """A part that only the vendor understands, if it can go back: with a type, and with texts in the fields `needed`.
+
+    Raises `ProviderError` (`response`): what cannot go back would have every later request of the session refused.
+    """
+    for field in ("type", *needed):
+        if not isinstance(item.get(field), str) or not item[field]:
+            raise ProviderError("response", provider, f"the reply has a part without '{field}': {item!r:.200}")
+    return item
 
 
 def plain_item(item: Any) -> dict[str, Any]:

@@ -13,6 +13,13 @@ _UNCHECKED_BY_ANTHROPIC = frozenset(
         "maxItems", "uniqueItems", "minProperties", "maxProperties",
     }
 )  # fmt: skip
+# What OpenAI's strict mode does not know at all, by its guide to structured outputs.
+_NOT_STRICT = frozenset(
+    {
+        "allOf", "oneOf", "not", "if", "then", "else", "prefixItems", "patternProperties", "dependentRequired",
+        "dependentSchemas",
+    }
+)  # fmt: skip
 _SUBSCHEMAS = ("properties", "$defs", "definitions", "patternProperties")
 _SUBSCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 
@@ -28,10 +35,14 @@ def closed_schema(schema: Mapping[str, Any], *, all_required: bool) -> dict[str,
 
 
 def takes_strict(schema: Mapping[str, Any]) -> bool:
-    """Whether the schema fits OpenAI's strict mode: no object in it has free keys."""
+    """Whether OpenAI's strict mode takes the schema once it is closed: an object, and no object in it has free keys."""
+    return schema.get("type") == "object" and _fits_strict(schema)
+
+
+def _fits_strict(schema: Mapping[str, Any]) -> bool:
     if schema.get("type") == "object" and ("properties" not in schema or schema.get("additionalProperties")):
         return False
-    return all(takes_strict(part) for part in _parts(schema))
+    return _NOT_STRICT.isdisjoint(schema) and all(_fits_strict(part) for part in _parts(schema))
 
 
 def _parts(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -61,8 +72,11 @@ def _close(schema: Any, all_required: bool) -> Any:
             continue
         else:
             closed[key] = value
-    if closed.get("type") == "object" and "additionalProperties" not in closed:
-        closed["additionalProperties"] = False
+    if closed.get("type") == "object":
+        closed.setdefault("additionalProperties", False)
         if all_required:
             closed["required"] = list(closed.get("properties", {}))
+    if all_required and "$ref" in closed and len(closed) > 1:
+        # Nothing may stand beside a reference in strict mode, and a description often does.
+        closed["anyOf"] = [{"$ref": closed.pop("$ref")}]
     return closed

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-from hookagent.errors import ProviderError
 from hookagent.providers.body_bytes import body_bytes
 from hookagent.providers.clients import CONNECT_SECONDS, READ_SECONDS, Key, ask_key, connection_pool, loop_client
 from hookagent.providers.documented_call import documented_stream
-from hookagent.providers.routing import WAYS_ON
+from hookagent.providers.keys import blank_key, is_foreign_server, missing_key
 
 if TYPE_CHECKING:
     import httpx2
@@ -45,20 +43,29 @@ class OpenAIConnection:
     @property
     def is_foreign(self) -> bool:
         """Whether the server is somebody else's than OpenAI's."""
-        base = self.base_url
-        host = (urlsplit(base).hostname or "") if base else "api.openai.com"
-        return not (host == "api.openai.com" or host.endswith((".openai.com", ".openai.azure.com")))
+        return is_foreign_server(self.base_url)
 
-    async def key(self, *, may_be_missing: bool) -> str:
-        """The key as it is now. Raises `ProviderError` (`configuration`) where there is none and one is needed."""
-        key = await ask_key(self._api_key if self._api_key is not None else os.environ.get("OPENAI_API_KEY"))
+    def assert_ready(self) -> None:
+        """Raise `ProviderError` (`configuration`) where there is no key and one is needed; a function is not asked."""
+        if not callable(self._api_key):
+            self._needed(self._known_key())
+
+    async def key(self) -> str:
+        """The key as it is now; a server of one's own may need none. Raises as `assert_ready` does."""
+        return self._needed(await ask_key(self._api_key) if callable(self._api_key) else self._known_key())
+
+    def _known_key(self) -> str | None:
+        key = self._api_key if self._api_key is not None else os.environ.get("OPENAI_API_KEY")
+        return key.strip() or None if isinstance(key, str) else None
+
+    def _needed(self, key: str | None) -> str:
         if key is not None:
             return key
         if self._api_key is not None:
-            raise ProviderError("configuration", self.provider, "what was given as api_key gave no key")
-        if may_be_missing:
+            raise blank_key(self.provider)
+        if self.is_foreign:
             return DUMMY_KEY
-        raise ProviderError("configuration", self.provider, f"OPENAI_API_KEY is not set; {WAYS_ON}")
+        raise missing_key(self.provider, "OPENAI_API_KEY")
 
     async def client(self) -> AsyncOpenAI:
         """The SDK's client for the running event loop; the key goes with each request instead."""

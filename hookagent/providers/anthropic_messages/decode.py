@@ -12,7 +12,7 @@ from hookagent.messages import AssistantMessage, AssistantPart, ProviderPart, St
 from hookagent.providers.anthropic_messages import WIRE
 from hookagent.providers.base import Delta
 from hookagent.providers.call_ids import FreshIds
-from hookagent.providers.decoding import decided_stop, plain_item
+from hookagent.providers.decoding import decided_stop, plain_item, returnable
 from hookagent.tools.arguments import parse_arguments
 from hookagent.tools.text import clean_text
 from hookagent.usage import Usage
@@ -29,6 +29,11 @@ _STOPS: Mapping[str, StopReason] = {
 }
 
 
+_NEVER_WRITTEN = frozenset({"tool_result", "image", "document", "search_result"})
+"""Blocks that only the user's side of a conversation has."""
+_NEEDED: Mapping[str, tuple[str, ...]] = {"server_tool_use": ("id", "name")}
+
+
 class _Part:
     """A content block while it grows."""
 
@@ -36,7 +41,8 @@ class _Part:
 
     def __init__(self, block: Any) -> None:
         self.item: dict[str, Any] = plain_item(block)
-        self.kind: str = self.item.get("type") or ""
+        kind = self.item.get("type")
+        self.kind: str = kind if isinstance(kind, str) else ""
         self.text: list[str] = [self.item.get("text") or self.item.get("thinking") or ""]
         self.signature: str = self.item.get("signature") or ""
         self.arguments: list[str] = []
@@ -145,8 +151,13 @@ class MessageReader:
             name = clean_text(str(part.item.get("name") or ""))
             return [ToolCall(call_id, name, arguments, raw if problem else None, problem)]
         if part.kind == "redacted_thinking":
-            return [ProviderPart(WIRE, "thinking", freeze(part.item))]
+            return [ProviderPart(WIRE, "thinking", freeze(returnable(part.item, PROVIDER, "data")))]
         if part.arguments:
             arguments, _ = parse_arguments("".join(part.arguments))
             part.item["input"] = arguments if arguments is not None else {}
-        return [ProviderPart(WIRE, "item", freeze(part.item))]
+        if part.kind in _NEVER_WRITTEN:
+            raise ProviderError(
+                "response", PROVIDER, f"the reply has a block of type '{part.kind}', which is no reply's"
+            )
+        needed = _NEEDED.get(part.kind, ("tool_use_id",) if part.kind.endswith("_tool_result") else ())
+        return [ProviderPart(WIRE, "item", freeze(returnable(part.item, PROVIDER, *needed)))]

@@ -19,7 +19,7 @@ from hookagent.providers.clients import CONNECT_SECONDS, READ_SECONDS, Key, ask_
 from hookagent.providers.decoding import priced
 from hookagent.providers.documented_call import documented_stream
 from hookagent.providers.failures import masked, provider_error
-from hookagent.providers.routing import WAYS_ON
+from hookagent.providers.keys import blank_key, missing_key
 from hookagent.providers.unstreamed import unreadable, unstreamed_body
 from hookagent.providers.wire.anthropic_messages import check_body
 from hookagent.providers.wire.request_rules import check_request
@@ -27,12 +27,12 @@ from hookagent.requests import Request
 
 if TYPE_CHECKING:
     import httpx2
-    from anthropic import AsyncAnthropic
+    from anthropic import Anthropic, AsyncAnthropic
 
 _AUTH_HEADERS = {"authorization", "x-api-key"}
+_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _ENVIRONMENT = (
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
+    *_KEYS,
     "ANTHROPIC_BASE_URL",
     "ANTHROPIC_CUSTOM_HEADERS",
     "ANTHROPIC_PROFILE",
@@ -70,6 +70,25 @@ class AnthropicProvider:
     def context_window(self) -> int | None:
         """The model's window in tokens, or None where it is unknown."""
         return prices.context_window(self.name, self.model)
+
+    def assert_ready(self) -> None:
+        """Raise `ProviderError` where there is no key and no other way to be let in; nothing is sent."""
+        key = self._api_key
+        if callable(key):
+            return
+        if key is not None:
+            if not key.strip():
+                raise blank_key(self.name)
+        elif not any(os.environ.get(name, "").strip() for name in _KEYS):
+            import anthropic
+
+            # What else there may be (profiles, headers) is for the SDK to find.
+            try:
+                client = anthropic.Anthropic(base_url=self._base_url, open_telemetry={"traces": False})
+            except anthropic.AnthropicError as error:
+                raise self._unusable(error) from error
+            with client:
+                self._assert_credentials(client)
 
     async def stream(self, request: Request) -> AsyncIterator[Delta | AssistantMessage]:
         """Send the request once; see `Provider.stream`."""
@@ -109,7 +128,7 @@ class AnthropicProvider:
         import httpx2
 
         if self._api_key is not None and key is None:
-            raise ProviderError("configuration", self.name, "what was given as api_key gave no key")
+            raise blank_key(self.name)
         pool = self._http_client or await connection_pool(self.name, anthropic.DefaultAsyncHttpxClient)
 
         def make() -> AsyncAnthropic:
@@ -126,10 +145,17 @@ class AnthropicProvider:
         try:
             client = loop_client((self.name, key, self._base_url, id(pool), environment), make)
         except anthropic.AnthropicError as error:
-            raise ProviderError("configuration", self.name, f"no usable credentials: {masked(str(error))}") from error
-        if client.credentials is None and not _AUTH_HEADERS & {name.lower() for name in client.default_headers}:
-            raise ProviderError("configuration", self.name, f"ANTHROPIC_API_KEY is not set; {WAYS_ON}")
+            raise self._unusable(error) from error
+        self._assert_credentials(client)
         return client
+
+    def _assert_credentials(self, client: AsyncAnthropic | Anthropic) -> None:
+        headers = [value for name, value in client.default_headers.items() if name.lower() in _AUTH_HEADERS]
+        if client.credentials is None and not any(str(value).removeprefix("Bearer").strip() for value in headers):
+            raise missing_key(self.name, "ANTHROPIC_API_KEY")
+
+    def _unusable(self, error: Exception) -> ProviderError:
+        return ProviderError("configuration", self.name, f"no usable credentials: {masked(str(error))}")
 
 
 async def post_stream(

@@ -61,6 +61,10 @@ class OpenAIChatProvider:
         """The model's window in tokens, or None where it is unknown."""
         return prices.context_window(self.name, self.model)
 
+    def assert_ready(self) -> None:
+        """Raise `ProviderError` where there is no key and one is needed; nothing is sent."""
+        self._connection.assert_ready()
+
     async def stream(self, request: Request) -> AsyncIterator[Delta | AssistantMessage]:
         """Send the request once; see `Provider.stream`.
 
@@ -69,7 +73,7 @@ class OpenAIChatProvider:
         """
         check_request(request)
         connection = self._connection
-        key = await connection.key(may_be_missing=connection.is_foreign)
+        key = await connection.key()
         for _ in range(3):
             limit_name = self._limit_name or self._usual_limit_name()
             body = encode(

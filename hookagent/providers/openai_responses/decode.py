@@ -10,7 +10,7 @@ from hookagent.frozen import freeze
 from hookagent.messages import AssistantMessage, AssistantPart, ProviderPart, StopReason, TextPart, ToolCall
 from hookagent.providers.base import Delta
 from hookagent.providers.call_ids import FreshIds
-from hookagent.providers.decoding import decided_stop, plain_item
+from hookagent.providers.decoding import decided_stop, plain_item, returnable
 from hookagent.providers.failures import reported_error
 from hookagent.providers.openai_responses import WIRE
 from hookagent.tools.arguments import parse_arguments
@@ -129,7 +129,7 @@ def _read_items(output: list[dict[str, Any]], fresh: FreshIds) -> tuple[list[Ass
             )
             parts.append(ProviderPart(WIRE, "reasoning", freeze(kept), clean_text(summary)))
         else:
-            parts.append(ProviderPart(WIRE, "item", freeze(item)))
+            parts.append(ProviderPart(WIRE, "item", freeze(returnable(item, PROVIDER))))
     return parts, refused
 
 

@@ -30,7 +30,8 @@ class OpenAIResponsesProvider:
     """OpenAI's models, stateless: nothing is stored there. `model` is a model's name without prefix.
 
     `api_key` is a key or a function that is asked before each request; without one, and without `base_url`,
-    OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID and OPENAI_PROJECT_ID hold. `http_client` is an
+    OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID and OPENAI_PROJECT_ID hold. At a server of one's own, a key may be
+    missing. `http_client` is an
     `httpx2.AsyncClient` of the caller's, who also closes it. `documented_call` sends by the SDK's documented call,
     which is slower.
     """
@@ -56,13 +57,17 @@ class OpenAIResponsesProvider:
         """The model's window in tokens, or None where it is unknown."""
         return prices.context_window(self.name, self.model)
 
+    def assert_ready(self) -> None:
+        """Raise `ProviderError` where there is no key and one is needed; nothing is sent."""
+        self._connection.assert_ready()
+
     async def stream(self, request: Request) -> AsyncIterator[Delta | AssistantMessage]:
         """Send the request once; see `Provider.stream`."""
         check_request(request)
         body = encode(request, self.model)
         check_body(body, request)
         connection = self._connection
-        key = await connection.key(may_be_missing=False)
+        key = await connection.key()
         client = await connection.client()
         reader = ResponseReader(FreshIds(request.blocks.transcript), self.model, body.get("max_output_tokens"))
         from openai.types.responses import Response, ResponseStreamEvent

@@ -35,10 +35,16 @@ def check_request(request: Request) -> None:
     view = request.blocks
     if type(view) is not BlockView:
         raise _refused(request, "blocks", f"its blocks are a {type(view).__name__}, not the BlockView it came with")
-    _check_window(request, view)
+    # What the loop makes and nobody shapes is sent in each round: the whole transcript, which is looked at by its end.
+    blocks, newest, open_round = view.transcript.end()
+    protected = request.protected
+    kept = not protected or (len(protected) <= 2 and 0 <= protected[0] <= protected[-1] < blocks)
+    whole = not view.start and not view.kept
+    if not whole or not kept or open_round is not None:
+        _check_window(request, view)
     if view.replaced:
         _check_replaced(request, view)
-    if not _says_something(view):
+    if not (whole and type(newest) is ToolRound) and not _says_something(view):
         raise _refused(request, "empty_prompt", "the prompt is empty; there is no message to send")
     if request.summary is not None and not isinstance(request.summary, str):
         raise _refused(request, "summary", f"the summary is a {type(request.summary).__name__}, not text")
@@ -56,9 +62,6 @@ def check_request(request: Request) -> None:
 
 
 def _says_something(view: BlockView) -> bool:
-    # Nearly always the newest block: an iterator for it would cost more than all other rules together.
-    if len(view) and type(view.transcript[-1]) is ToolRound:
-        return True
     return any(type(block) is not UserMessage or not block.blank for block in view)
 
 
