@@ -3,14 +3,15 @@
 The root goes last on the path, not first: where hookagent is installed as a wheel, the tests must meet the wheel.
 """
 
-import gc
 import os
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import settings
 
 ROOT = str(Path(__file__).parent)
 if ROOT not in sys.path:
@@ -20,17 +21,31 @@ if ROOT not in sys.path:
 _HOME = tempfile.TemporaryDirectory(prefix="hookagent-tests-", ignore_cleanup_errors=True)
 os.environ["HOOKAGENT_HOME"] = _HOME.name
 
+# How long an example takes is the machine's affair, and a run under coverage takes longer.
+settings.register_profile("hookagent", deadline=None)
+settings.load_profile("hookagent")
 
-@pytest.fixture(autouse=True, scope="module")
-def collected() -> Iterator[None]:
-    """Let go what a module's tests left behind: agents that nobody closed hold files of their sessions."""
+
+@pytest.fixture(autouse=True)
+def files_closed() -> Iterator[None]:
+    """Close the files of the sessions that a test began and did not end: thousands of tests share one process.
+
+    An agent that nobody has any more does so itself; but a test's agent often knows a plugin that knows the agent.
+    """
+    before = _locks()
     yield
-    gc.collect()
+    for lock in _locks() - before:
+        lock.release()
+    keeping = sys.modules.get("hookagent.keeping")
+    for home, store in [] if keeping is None else list(keeping._stores.items()):
+        if home != _HOME.name:
+            store.close()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Test terminals first: `select`, which editors wait with, knows no file number above 1,023."""
-    items.sort(key=lambda item: "terminal" not in item.nodeid and "test_chat_" not in item.nodeid)
+def _locks() -> set[Any]:
+    """The locks of sessions that are held in this process."""
+    locking = sys.modules.get("hookagent.sessions.locking")
+    return set() if locking is None else set(locking._held)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 import logging
+import weakref
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from hookagent.events import Event
+from hookagent.events import (
+    Event,
+    IterationStart,
+    MessageDelta,
+    MessageReplaced,
+    MessageStart,
+    Nested,
+    RequestSent,
+    ResolveEnd,
+    ToolProgress,
+)
 from hookagent.session import SessionState
 
 if TYPE_CHECKING:
     from hookagent.frozen import JsonValue
     from hookagent.limits import Limits
+    from hookagent.loop.calls import CallState
     from hookagent.queues import MessageQueue
     from hookagent.sessions.restore import Restored
     from hookagent.sessions.store import SessionStore
     from hookagent.usage import Usage
 
-_stores: dict[str, SessionStore] = {}
+# Weak: a store of another folder than the newest one goes with the last session that is open in it.
+_stores: weakref.WeakValueDictionary[str, SessionStore] = weakref.WeakValueDictionary()
+_newest: SessionStore | None = None
+
+# Announcements, and what comes too often: neither the journal nor a log says a word of them.
+_UNWRITTEN = frozenset(
+    {IterationStart, MessageDelta, MessageReplaced, MessageStart, Nested, RequestSent, ResolveEnd, ToolProgress}
+)
 
 
 def session_store() -> SessionStore:
@@ -25,8 +44,27 @@ def session_store() -> SessionStore:
     from hookagent.sessions.places import home_folder
     from hookagent.sessions.store import SessionStore
 
+    global _newest
     home = home_folder()
-    return _stores.setdefault(str(home), SessionStore(home))
+    store = _newest = _stores.get(str(home)) or _stores.setdefault(str(home), SessionStore(home))
+    return store
+
+
+class _Kept:
+    """The state of the session that is kept, and what is to be said; what writes knows it, and not the keeper."""
+
+    __slots__ = ("state", "warnings")
+
+    def __init__(self, state: SessionState) -> None:
+        self.state = state
+        self.warnings: list[str] = []
+
+    def pending(self) -> Iterable[CallState]:
+        return self.state.pending
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
+        logging.getLogger("hookagent").warning("%s", text)
 
 
 class Keeper:
@@ -41,25 +79,19 @@ class Keeper:
 
         store = session_store()
         home = store.path.parent
-        self.warnings: list[str] = []
-        self._state = state
+        kept = self._kept = _Kept(state)
         self.journal = Journal(
-            store,
-            state.id,
-            parent_id=state.parent_id,
-            pending=lambda: self._state.pending,
-            warn=self._warn,
-            wall=wall,
+            store, state.id, parent_id=state.parent_id, pending=kept.pending, warn=kept.warn, wall=wall
         )
-        text_log = TextLog(home, agent, state.id, warn=self._warn, wall=wall)
-        session_log = SessionLog(home, agent, state.id, warn=self._warn, wall=wall)
-        self._logs = (text_log, session_log)
+        self._text_log = TextLog(home, agent, state.id, warn=kept.warn, wall=wall)
+        self._session_log = SessionLog(home, agent, state.id, warn=kept.warn, wall=wall)
 
     def __call__(self, event: Event) -> None:
         """Write what an event tells of."""
-        self.journal(event)
-        for log in self._logs:
-            log(event)
+        if type(event) not in _UNWRITTEN:
+            self.journal(event)
+            self._text_log(event)
+            self._session_log(event)
 
     def watch(self, *queues: MessageQueue) -> None:
         """Write what enters and leaves the queues from now on, and what waits in them already."""
@@ -73,14 +105,16 @@ class Keeper:
         from hookagent.sessions.restore import restore
 
         self.journal.claim()
-        restored = restore(session_store().read(state.id), limits, session_id=state.id)
+        store = session_store()
+        parent_id = store.row(state.id).parent_id
+        restored = restore(store.read(state.id), limits, session_id=state.id, parent_id=parent_id)
         for problem in restored.problems:
-            self._warn(f"session {state.id}: {problem}")
+            self._kept.warn(f"session {state.id}: {problem}")
         return restored
 
     def follow(self, state: SessionState) -> None:
         """The state that came back is the session's from now on."""
-        self._state = state
+        self._kept.state = state
 
     def resumed(self, restored: Restored, *queues: MessageQueue) -> None:
         """Go on writing a session that came back, its queues watched."""
@@ -91,7 +125,9 @@ class Keeper:
     def name_absent(self, restored: Restored, plugins: Iterable[str]) -> None:
         """Say what the session keeps for plugins that are not there."""
         for plugin in sorted(restored.plugin_state.keys() - set(plugins)):
-            self._warn(f"session {self._state.id}: keeps the state of plugin '{plugin}', which is not enabled")
+            self._kept.warn(
+                f"session {self._kept.state.id}: keeps the state of plugin '{plugin}', which is not enabled"
+            )
 
     def booked(self, plugin: str, usage: Usage) -> None:
         """A plugin's own model call used this much."""
@@ -101,12 +137,18 @@ class Keeper:
         """A plugin keeps `value`. Raises `SessionError` when it is no JSON."""
         self.journal.plugin_state(plugin, value)
 
+    def take_warnings(self) -> list[str]:
+        """What could not be written since this was last asked."""
+        warnings, self._kept.warnings = self._kept.warnings, []
+        return warnings
+
+    @property
+    def unsaved(self) -> int:
+        """How many records are in memory only, because they could not be written."""
+        return self.journal.unsaved
+
     def close(self) -> None:
         """Write what is left and let others have the session."""
         self.journal.close()
-        for log in self._logs:
-            log.close()
-
-    def _warn(self, text: str) -> None:
-        self.warnings.append(text)
-        logging.getLogger("hookagent").warning("%s", text)
+        self._text_log.close()
+        self._session_log.close()

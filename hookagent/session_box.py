@@ -57,7 +57,11 @@ class SessionBox:
 
         self.state.id = session_store().find(session)
         keeper = Keeper(self._agent, self.state, self._clock.wall)
-        restored = keeper.resume(self.state, self.state.limits)
+        try:
+            restored = keeper.resume(self.state, self.state.limits)
+        except BaseException:
+            keeper.close()
+            raise
         self.state = restored.state
         self.state.pending = [CallState.restored(one) for one in restored.pending]
         self.state.plugin_state = dict(restored.plugin_state)
@@ -73,8 +77,13 @@ class SessionBox:
         keeper.name_absent(restored, (one.name for one in plugins))
         self._keep(keeper)
 
-    def keep(self) -> None:
-        """Begin to write the session, its queues included, unless that was begun or is not wanted."""
+    def keep(self, parent_id: str | None = None) -> None:
+        """Begin to write the session, its queues included, unless that was begun or is not wanted.
+
+        `parent_id` is the session whose tool it runs in; the first one stays.
+        """
+        if not self.state.started and self.state.parent_id is None:
+            self.state.parent_id = parent_id
         if self._keeper is None and self._log:
             from hookagent.keeping import Keeper
 
@@ -97,17 +106,21 @@ class SessionBox:
 
     def store_state(self, plugin: str, value: JsonValue) -> None:
         """Keep a plugin's state. Raises TypeError when it is no JSON."""
-        self.state.plugin_state[plugin] = freeze(value)
+        try:
+            self.state.plugin_state[plugin] = freeze(value)
+        except RecursionError:
+            raise TypeError(f"the state of '{plugin}' is nested too deeply, or in itself") from None
         if self._keeper is not None:
             self._keeper.store_state(plugin, value)
 
     def take_warnings(self) -> list[str]:
         """What could not be written since this was last asked."""
-        keeper = self._keeper
-        if keeper is None or not keeper.warnings:
-            return []
-        warnings, keeper.warnings = keeper.warnings, []
-        return warnings
+        return [] if self._keeper is None else self._keeper.take_warnings()
+
+    @property
+    def unsaved(self) -> int:
+        """How many records could not be written yet."""
+        return 0 if self._keeper is None else self._keeper.unsaved
 
     def close(self) -> None:
         """Write what is left, and let other processes have the session."""

@@ -8,18 +8,21 @@ import logging
 import weakref
 from typing import TYPE_CHECKING
 
-from hookagent.dispatch import HookTable
-from hookagent.errors import PluginError
+from hookagent.errors import MisuseError, PluginError
+from hookagent.implementations import HookTable
 from hookagent.loop.run import Run
 from hookagent.private_loop import start_in_private_loop
 from hookagent.session import SessionState
 
 if TYPE_CHECKING:
     from hookagent.agent import Agent
+    from hookagent.session_box import SessionBox
 
 # Weak, so that an agent that nobody closed and nobody has any more goes, with its session's end.
 _open: weakref.WeakValueDictionary[int, Agent] = weakref.WeakValueDictionary()
 _registered = False
+# The sessions whose plugins are just being told of the end.
+_ending: set[int] = set()
 
 
 def expect_end(agent: Agent, hooks: HookTable) -> None:
@@ -33,6 +36,14 @@ def expect_end(agent: Agent, hooks: HookTable) -> None:
     _open[id(agent)] = agent
 
 
+def check_end(what: str, run: Run | None, state: SessionState) -> None:
+    """Refuse to end a session while a run is active, and from within its own end. Raises `MisuseError`."""
+    if run is not None:
+        raise MisuseError(f"{what}: a run is active; abort() it and wait for its end first")
+    if id(state) in _ending:
+        raise MisuseError(f"{what}: the session is just being ended; call it when that is over")
+
+
 async def end_session(agent: Agent, state: SessionState, hooks: HookTable, run: Run) -> None:
     """Call `on_session_end` of every plugin, once; raises the first `PluginError` when all were called."""
     _open.pop(id(agent), None)
@@ -42,11 +53,15 @@ async def end_session(agent: Agent, state: SessionState, hooks: HookTable, run: 
     if not state.started:
         return
     failure: BaseException | None = None
-    for implementation in hooks.on_session_end:
-        try:
-            await run.dispatch.one(implementation)
-        except (PluginError, KeyboardInterrupt) as raised:
-            failure = failure or raised
+    _ending.add(id(state))
+    try:
+        for implementation in hooks.on_session_end:
+            try:
+                await run.dispatch.one(implementation)
+            except (PluginError, KeyboardInterrupt) as raised:
+                failure = failure or raised
+    finally:
+        _ending.discard(id(state))
     run.supervisor.close()
     for warning in run.warnings:
         logging.getLogger("hookagent").warning("%s", warning)
@@ -54,14 +69,27 @@ async def end_session(agent: Agent, state: SessionState, hooks: HookTable, run: 
         raise failure
 
 
-def end_forgotten(agent: Agent, state: SessionState) -> None:
-    """End the session of an agent that is being collected: beside it, since a collection may come anywhere."""
-    if not state.started or state.ended:
+def end_forgotten(agent: Agent, box: SessionBox, hooks: HookTable) -> None:
+    """End the session of an agent that nobody has any more.
+
+    At once where nothing is left to be done; else beside it, since a collection may come anywhere.
+    """
+    state = box.state
+    if not box.unsaved and (state.ended or not state.started or not hooks.on_session_end):
+        state.ended = True
+        box.close()
         return
     try:
-        start_in_private_loop(agent.close)
+        start_in_private_loop(lambda: _close(agent, box))
     except RuntimeError:
         state.ended = True  # the process ends, and `_end_all` has had its turn
+
+
+async def _close(agent: Agent, box: SessionBox) -> None:
+    try:
+        await agent.close()
+    finally:  # also where its event loop was closed in the middle of a run
+        box.close()
 
 
 def _end_all() -> None:

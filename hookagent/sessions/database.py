@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from hookagent.sessions.errors import SessionError
@@ -79,6 +80,14 @@ class Database:
             except BROKEN as error:
                 raise SessionError(f"{self.path}: {_in_words(error)}") from error
 
+    def execute(self, statement: str, values: Sequence[object]) -> None:
+        """Carry out one statement that gives nothing back: all of it, or nothing. Raises `SessionError`."""
+        with self._lock:
+            try:
+                self._connected().execute(statement, values)
+            except BROKEN as error:
+                raise SessionError(f"{self.path}: {_in_words(error)}") from error
+
     @contextlib.contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
         """The same, as one transaction: all of it is written, or nothing."""
@@ -109,6 +118,11 @@ class Database:
                 return
             with contextlib.suppress(sqlite3.Error):
                 connection.close()
+
+    # What it needs is bound early: at the end of the process a module's names are gone before its objects.
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not finalizing():
+            self.close()
 
     def _connected(self) -> sqlite3.Connection:
         if self._connection is not None and self._pid != os.getpid():

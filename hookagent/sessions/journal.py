@@ -7,6 +7,7 @@ program locks) is said at once, kept in order, and written with the next record 
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import threading
@@ -20,6 +21,7 @@ from hookagent.events import (
     HookReport,
     MessageDelta,
     ResolveStart,
+    ResponseReceived,
     ToolProgress,
     TurnEnd,
     TurnStart,
@@ -31,6 +33,7 @@ from hookagent.sessions.entries import journaled
 from hookagent.sessions.errors import SessionError
 from hookagent.sessions.open_calls import open_calls
 from hookagent.sessions.outbox import Outbox
+from hookagent.sessions.quick_text import QUICK, QuickText
 from hookagent.sessions.record_kinds import (
     BookedRecord,
     PluginStateRecord,
@@ -77,10 +80,9 @@ class Journal:
         self._cwd = cwd
         self._parent_id = parent_id
         self._pending = pending
-        self._warn = warn
-        self._environment = environment
-        self._masker: Masker | None = None
-        self._outbox = Outbox(session_id, self._say, wall)
+        self._saying = _Saying(warn, environment)
+        self._quick = QuickText()
+        self._outbox = Outbox(session_id, self._saying, wall)
         self._turn_started = 0.0
         self._entries: dict[int, tuple[UserMessage, list[int]]] = {}
         self._numbers = itertools.count(1)
@@ -90,7 +92,7 @@ class Journal:
 
     def claim(self) -> None:
         """Take an existing session for writing. Raises `SessionBusyError` and `SessionError`."""
-        self._outbox.opens_with(lambda: self._store.writer(self.session_id))
+        self._outbox.opens_with(functools.partial(self._store.writer, self.session_id))
         self._outbox.open_now()
 
     def resumed(self, restored: Restored) -> None:
@@ -111,6 +113,18 @@ class Journal:
         if kind is MessageDelta or kind is ToolProgress:
             return
         outbox = self._outbox
+        quick = QUICK.get(kind)
+        if quick is not None:
+            try:
+                ready = quick(self._quick, event)
+            except Exception:  # a value that is not plain, or none of JSON: the long way says so
+                ready = None
+            if ready is not None:
+                outbox.put_text(*ready)
+                outbox.hold(None)
+                if kind is not ResponseReceived:
+                    outbox.write()
+                return
         if isinstance(event, AgentStart):
             self._begin(event)
         elif isinstance(event, TurnStart):
@@ -119,7 +133,7 @@ class Journal:
             outbox.put(WaitingRecord(open_calls(self._pending())), event.number)
             outbox.hold(None)
             outbox.write()
-        found = journaled(event, self._turn_started, self._masked)
+        found = journaled(event, self._turn_started, self._saying.masked)
         if found is None:
             return
         record, at_once = found
@@ -188,14 +202,25 @@ class Journal:
     def _begin(self, event: AgentStart) -> None:
         cwd = self._cwd if self._cwd is not None else _working_directory()
         new = NewSession(event.agent, event.model, cwd, self._parent_id)
-        self._outbox.opens_with(lambda: self._store.writer(self.session_id, new))
+        self._outbox.opens_with(functools.partial(self._store.writer, self.session_id, new))
 
-    def _say(self, text: str) -> None:
+
+class _Saying:
+    """Tells `warn` of a failure, without secrets. It does not know the journal, so that no circle keeps that alive."""
+
+    __slots__ = ("_environment", "_masker", "_warn")
+
+    def __init__(self, warn: Callable[[str], object] | None, environment: Mapping[str, str]) -> None:
+        self._warn = warn
+        self._environment = environment
+        self._masker: Masker | None = None
+
+    def __call__(self, text: str) -> None:
         if self._warn is not None:
             with contextlib.suppress(Exception):
-                self._warn(self._masked(text))
+                self._warn(self.masked(text))
 
-    def _masked(self, text: str) -> str:
+    def masked(self, text: str) -> str:
         if self._masker is None:
             self._masker = Masker(self._environment)
         return self._masker(text)

@@ -26,12 +26,29 @@ if sys.platform == "win32":
         os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
 
+    def _unlock(descriptor: int) -> None:
+        # Closing the file would do it too, but nobody says when.
+        with contextlib.suppress(OSError):
+            os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+    def _stands(descriptor: int, path: Path) -> bool:
+        # A file that somebody has open cannot be removed.
+        return True
+
 else:
     import fcntl
 
     def _lock(descriptor: int) -> None:
         # Bound to the open file and not to the process: two stores in one process exclude each other too.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _unlock(descriptor: int) -> None:
+        """Closing the file does it."""
+
+    def _stands(descriptor: int, path: Path) -> bool:
+        """Whether the file that was opened is still the one of that name."""
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
 
 
 _held: weakref.WeakSet[SessionLock] = weakref.WeakSet()
@@ -60,7 +77,7 @@ class SessionLock:
             while self._descriptor is None:
                 self._descriptor = self._try()
         except OSError as error:
-            raise SessionError(f"session '{self.session_id}': cannot be locked: {error}") from error
+            raise SessionError(f"session '{self.session_id}': cannot be locked: {_reason(error)}") from error
         _held.add(self)
         with contextlib.suppress(OSError):
             os.ftruncate(self._descriptor, 0)
@@ -76,6 +93,7 @@ class SessionLock:
         with contextlib.suppress(OSError):
             # While it is still held: whoever opened the file before looks at what stands there now, and tries again.
             self._path.unlink(missing_ok=True)
+        _unlock(descriptor)
         os.close(descriptor)
 
     def forget(self) -> None:
@@ -93,13 +111,18 @@ class SessionLock:
             except OSError:
                 raise SessionBusyError(self.session_id, _holder(descriptor)) from None
             with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(descriptor), os.stat(self._path)):
+                if _stands(descriptor, self._path):
                     locked, descriptor = descriptor, -1
                     return locked
             return None
         finally:
             if descriptor >= 0:
                 os.close(descriptor)
+
+
+def _reason(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{(error.strerror or str(error)).lower()}"
 
 
 def _holder(descriptor: int) -> str:

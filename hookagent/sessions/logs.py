@@ -1,7 +1,8 @@
 """The two files that people read: a text log per agent, and a YAML log per session. Both are listeners.
 
 Each is one writer that only appends; failures to write are said once and never raised. Secrets are masked in texts
-about failures; what was said in the conversation stands as it was said.
+about failures; what was said in the conversation stands as it was said. Lines of the text log are written in blocks,
+so that a process that is killed may lose the last of them (and never a record of the journal).
 """
 
 from __future__ import annotations
@@ -12,36 +13,26 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hookagent.events import (
-    AgentStart,
-    Compaction,
-    ErrorEvent,
-    Event,
-    HookReport,
-    MessageEnd,
-    Retry,
-    ToolEnd,
-    ToolStart,
-    TurnEnd,
-    TurnStart,
-)
-from hookagent.frozen import thaw
+from hookagent.escaping import one_line
+from hookagent.events import AgentStart, ErrorEvent, Event, MessageEnd, ToolEnd, ToolStart, TurnEnd, TurnStart
+from hookagent.frozen import JsonValue
 from hookagent.masking import Masker
-from hookagent.messages import UserMessage
+from hookagent.messages import AssistantMessage, UserMessage
 from hookagent.sessions.append_file import AppendFile
+from hookagent.sessions.log_lines import GIVES_CONTROL, LINES
 from hookagent.sessions.places import safe_name
-from hookagent.sessions.plain import one_line, plain_cost, plain_message, plain_tokens
+from hookagent.sessions.plain import plain_cost, plain_message, plain_tokens
 from hookagent.sessions.yaml_text import yaml_lines
-from hookagent.tools.text import to_text
 
-_LONGEST = 2_000
-_LONGEST_ARGUMENTS = 500
+_BLOCK_SECONDS = 1.0
 
 
 class TextLog:
     """One line for each thing that happened, in `<home>/logs/<agent>.log`, which all sessions of the agent share.
 
-    `wall` gives seconds since the epoch; `warn` hears once of a file that cannot be written.
+    Lines are written with the first event that comes a second after the last block, and whenever the agent gives
+    control back or waits for an answer. `wall` gives seconds since the epoch; `warn` hears once of a file that cannot
+    be written.
     """
 
     def __init__(
@@ -55,52 +46,31 @@ class TextLog:
         environment: Mapping[str, str] = os.environ,
     ) -> None:
         self.file = AppendFile(home / "logs" / f"{safe_name(agent)}.log", warn)
-        self._session = session_id
+        self._session = one_line(session_id, 64)
         self._wall = wall
         self._masked = Masker(environment)
+        self._at = (0, 0)
+        self._start = ""
+        self._due = 0.0
 
     def __call__(self, event: Event) -> None:
-        """Write the line of an event, if it has one."""
-        text = self._line(event)
+        """Note the line of an event, if it has one."""
+        kind = type(event)
+        line = LINES.get(kind)
+        text = None if line is None else line(event, self._masked)
         if text is not None:
-            moment = _moment(self._wall())
-            self.file.append(f"{moment} {one_line(self._session, 64)} turn {event.turn} {one_line(text, _LONGEST)}\n")
+            at = int(self._wall()), event.turn
+            if at != self._at:
+                self._at = at
+                self._start = f"{_moment(at[0])} {self._session} turn {event.turn} "
+            self.file.add(f"{self._start}{one_line(text)}\n")
+        if event.seconds >= self._due or kind in GIVES_CONTROL:
+            self._due = event.seconds + _BLOCK_SECONDS
+            self.file.write()
 
     def close(self) -> None:
-        """Close the file."""
+        """Write what waits for its block."""
         self.file.close()
-
-    def _line(self, event: Event) -> str | None:
-        match event:
-            case AgentStart():
-                return f"run of '{event.agent}' with {event.model}"
-            case TurnStart():
-                return "turn begins" if event.prompt else "turn begins without a prompt"
-            case MessageEnd():
-                message = event.message
-                if isinstance(message, UserMessage):
-                    return f"user ({message.origin or message.via}): {message.text}"
-                calls = ", ".join(call.name for call in message.tool_calls)
-                return f"assistant: {message.text}" + (f" [calls {calls}]" if calls else "")
-            case ToolStart():
-                return f"start {event.call.name} ({event.call.id}) {to_text(event.call.arguments, _LONGEST_ARGUMENTS)}"
-            case ToolEnd():
-                took = event.result.milliseconds
-                spent = "" if took is None else f" in {took:.1f} ms"
-                return f"end {event.call.name} ({event.call.id}) {event.result.status}{spent}: {event.result.content}"
-            case Compaction():
-                return f"'{event.plugin}' sent {event.blocks_after} of {event.blocks_before} blocks"
-            case Retry():
-                return self._masked(f"retry {event.attempt} in {event.wait_seconds:g} s: {event.error}")
-            case ErrorEvent():
-                return self._masked(f"error ({event.kind}, {event.source}): {event.message}")
-            case HookReport() if event.outcome in ("failed", "overran", "slow"):
-                return self._masked(f"hook '{event.hook}' of '{event.plugin}' {event.outcome}: {event.detail}")
-            case TurnEnd():
-                usage = event.usage
-                cost = "price unknown" if usage.cost_usd is None else f"${usage.cost_usd:.6f}"
-                return f"turn ends {event.status}: {usage.requests} model calls, {usage.total_tokens} tokens, {cost}"
-        return None
 
 
 class SessionLog:
@@ -127,40 +97,31 @@ class SessionLog:
         self._wall = wall
         self._masked = Masker(environment)
         self._model = ""
-        self._turn: dict[str, Any] = {}
-        self._turn_started = 0.0
+        self._turn = _Turn("", 0.0)
         self.file: AppendFile | None = None
 
     def __call__(self, event: Event) -> None:
         """Note an event; the turn is written when it ends."""
-        match event:
-            case AgentStart():
-                self._model = event.model
-                self._begin()
-            case TurnStart():
-                self._turn_started = event.seconds
-                self._turn = {"input": event.prompt, "tools_called": [], "messages": [], "errors": []}
-            case MessageEnd():
-                self._note("messages", plain_message(event.message))
-            case ToolStart():
-                self._note("tools_called", event.call.name)
-            case ToolEnd():
-                result = plain_message(event.result)
-                if event.call.arguments is not None:
-                    result = {**result, "arguments": thaw(event.call.arguments)}
-                self._note("messages", result)
-            case ErrorEvent():
-                self._note("errors", self._masked(event.message))
-            case TurnEnd():
-                self._end(event)
+        if isinstance(event, MessageEnd):
+            self._turn.messages.append(event.message)
+        elif isinstance(event, ToolStart):
+            self._turn.tools_called.append(event.call.name)
+        elif isinstance(event, ToolEnd):
+            self._turn.messages.append(event)
+        elif isinstance(event, ErrorEvent):
+            self._turn.errors.append(self._masked(event.message))
+        elif isinstance(event, TurnStart):
+            self._turn = _Turn(event.prompt, event.seconds)
+        elif isinstance(event, TurnEnd):
+            self._end(event)
+        elif isinstance(event, AgentStart):
+            self._model = event.model
+            self._begin()
 
     def close(self) -> None:
-        """Close the file."""
+        """Write what could not be written before."""
         if self.file is not None:
             self.file.close()
-
-    def _note(self, name: str, value: object) -> None:
-        self._turn.setdefault(name, []).append(value)
 
     def _begin(self) -> None:
         if self.file is not None:
@@ -172,23 +133,57 @@ class SessionLog:
         self.file.append(yaml_lines(head) + "turns:\n")
 
     def _end(self, event: TurnEnd) -> None:
+        noted, self._turn = self._turn, _Turn("", 0.0)
         if self.file is None:
             return
-        noted, self._turn = self._turn, {}
-        turn: dict[str, Any] = {
-            "input": noted.get("input", ""),
+        figures = {
+            "input": noted.prompt,
             "model": self._model,
-            "duration_ms": round((event.seconds - self._turn_started) * 1000.0, 3),
+            "duration_ms": round((event.seconds - noted.started) * 1000.0, 3),
             "tokens": plain_tokens(event.usage),
             "cost": plain_cost(event.usage),
-            "tools_called": noted.get("tools_called", []),
+            "tools_called": noted.tools_called,
             "outcome": event.status,
             "result": event.answer,
-            "messages": noted.get("messages", []),
         }
-        if noted.get("errors"):
-            turn["errors"] = noted["errors"]
-        self.file.append(yaml_lines([turn], 2))
+        errors = yaml_lines({"errors": noted.errors}, 4) if noted.errors else ""
+        self.file.append(yaml_lines([figures], 2) + noted.lines() + errors)
+
+
+class _Turn:
+    """What a turn brought so far, as it came: it is made into text when the turn ends."""
+
+    __slots__ = ("errors", "messages", "prompt", "started", "tools_called")
+
+    def __init__(self, prompt: str, started: float) -> None:
+        self.prompt = prompt
+        self.started = started
+        self.messages: list[UserMessage | AssistantMessage | ToolEnd] = []
+        self.tools_called: list[str] = []
+        self.errors: list[str] = []
+
+    def lines(self) -> str:
+        """Its messages as lines of YAML."""
+        if not self.messages:
+            return "    messages: []\n"
+        asked: dict[str, JsonValue] = {}
+        return "    messages:\n" + "".join([yaml_lines([_noted(one, asked)], 6) for one in self.messages])
+
+
+def _noted(one: UserMessage | AssistantMessage | ToolEnd, asked: dict[str, JsonValue]) -> dict[str, Any]:
+    """A message for people. What a call ran with stands with its result where the model had asked for something else.
+
+    `asked` are the arguments that the model gave, by call id.
+    """
+    if not isinstance(one, ToolEnd):
+        if isinstance(one, AssistantMessage):
+            asked.update({call.id: call.arguments for call in one.tool_calls})
+        return plain_message(one)
+    result = plain_message(one.result)
+    arguments = one.call.arguments
+    if arguments is not None and asked.get(one.call.id) != arguments:
+        result["arguments"] = arguments
+    return result
 
 
 def _moment(seconds: float) -> str:

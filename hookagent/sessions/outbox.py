@@ -56,7 +56,7 @@ class Outbox:
         self._writer: SessionWriter | None = None
         self._closed = False
         # No lock around what comes in: a signal handler may bring a record while this thread writes another.
-        self._incoming: deque[Item] = deque()
+        self._incoming: deque[Item | Entry] = deque()
         self._unwritten: list[Entry] = []
         self._held: Item | None = None
         self._lock = threading.RLock()
@@ -76,8 +76,8 @@ class Outbox:
 
     @property
     def unsaved(self) -> int:
-        """How many records are in memory only, because they could not be written."""
-        return len(self._unwritten)
+        """How many records are in memory only: they could not be written, or wait for the next `write`."""
+        return len(self._unwritten) + len(self._incoming)
 
     def put(self, record: Record, event: int = 0) -> Item:
         """Add a record at the end; it is written with the next `write`."""
@@ -85,6 +85,11 @@ class Outbox:
         if not self._closed:
             self._incoming.append(item)
         return item
+
+    def put_text(self, kind: str, text: str) -> None:
+        """Add a record that is text already."""
+        if not self._closed:
+            self._incoming.append((self._wall(), kind, text))
 
     def hold(self, item: Item | None) -> None:
         """Write nothing from `item` on until something else is held, or nothing."""
@@ -109,8 +114,8 @@ class Outbox:
                     error = self._write_unwritten()
                     if error is not None and not self._failing:
                         said.append(
-                            f"cannot be saved: {error}; the run goes on, and what is unsaved is tried again with each "
-                            "new record"
+                            f"cannot be saved: {self._reason(error)}; the run goes on, and what is unsaved is tried "
+                            "again with each new record"
                         )
                     self._failing = error is not None
                 finally:
@@ -132,17 +137,24 @@ class Outbox:
             if writer is not None:
                 writer.close()
 
+    def _reason(self, error: Exception) -> str:
+        # Whose session it is stands before it already.
+        return str(error).removeprefix(f"session '{self.session_id}': ")
+
     def _encode_incoming(self) -> list[str]:
         """Turn what came in into what can be written; gives what is to be said of it."""
         said: list[str] = []
         incoming = self._incoming
         while incoming and incoming[0] is not self._held:
             item = incoming[0]
-            try:
-                self._unwritten.append((item.time, *_encoded(item)))
-            except Exception as error:  # a value of a foreign tool or provider, which may be anything
-                name = type(item.record).__name__.removesuffix("Record").lower()
-                said.append(f"a record of kind '{name}' cannot be saved: {error}")
+            if not isinstance(item, Item):
+                self._unwritten.append(item)
+            else:
+                try:
+                    self._unwritten.append((item.time, *_encoded(item)))
+                except Exception as error:  # a value of a foreign tool or provider, which may be anything
+                    name = type(item.record).__name__.removesuffix("Record").lower()
+                    said.append(f"a record of kind '{name}' cannot be saved: {error}")
             incoming.popleft()
         return said
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -34,7 +35,10 @@ def private_folder(folder: Path) -> Path:
     if not folder.is_dir():
         if folder.parent != folder:
             private_folder(folder.parent)
-        folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+        try:
+            folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+        except FileExistsError:
+            raise NotADirectoryError(errno.ENOTDIR, "a file stands where the folder should be", str(folder)) from None
     return folder
 
 
@@ -43,8 +47,10 @@ def private_file(path: Path, flags: int) -> int:
 
     Whoever finds an older file open to others closes it to them, where it is ours to do so. Raises OSError.
     """
-    descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0), PRIVATE_FILE)
-    if hasattr(os, "fchmod"):
+    # On Windows a file is text unless it is said not to be, and grows by a byte a line.
+    flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags, PRIVATE_FILE)
+    if hasattr(os, "geteuid"):
         status = os.fstat(descriptor)
         if status.st_mode & 0o077 and status.st_uid == os.geteuid():
             os.fchmod(descriptor, PRIVATE_FILE)

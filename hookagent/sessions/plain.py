@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from hookagent.frozen import thaw
 from hookagent.messages import AssistantMessage, Message, ProviderPart, ToolCall, ToolResult, UserMessage
 from hookagent.usage import Usage
 
@@ -47,8 +46,10 @@ def plain_call(call: ToolCall) -> dict[str, Any]:
     """One call, with the text as it came where its arguments could not be understood."""
     out: dict[str, Any] = {"id": call.id, "name": call.name}
     if call.arguments is not None:
-        return {**out, "arguments": thaw(call.arguments)}
-    return {**out, "raw": call.raw or "", "problem": call.problem or ""}
+        out["arguments"] = call.arguments
+    else:
+        out["raw"], out["problem"] = call.raw or "", call.problem or ""
+    return out
 
 
 def plain_tokens(usage: Usage) -> dict[str, int]:
@@ -64,16 +65,3 @@ def plain_tokens(usage: Usage) -> dict[str, int]:
 def plain_cost(usage: Usage) -> float | None:
     """The cost in US dollars, None where a price was unknown."""
     return None if usage.cost_usd is None else round(usage.cost_usd, 9)
-
-
-def one_line(text: str, limit: int) -> str:
-    """A text as one line for a log: white space joined, what is not printable escaped, cut at `limit` characters."""
-    cut = text[: limit + 1]
-    joined = " ".join(cut[:limit].split())
-    if not joined.isprintable():
-        joined = "".join(one if one.isprintable() else _escaped(one) for one in joined)
-    return joined + ("…" if len(cut) > limit else "")
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")

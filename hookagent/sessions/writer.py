@@ -13,6 +13,8 @@ from hookagent.sessions.lineage import place
 from hookagent.sessions.locking import SessionLock
 
 _INSERT = "INSERT INTO records (place, time, kind, data) VALUES (?, ?, ?, ?)"
+# A statement is a transaction of its own: the few records of one event need no other.
+_INSERTS = ("", *(_INSERT + ", (?, ?, ?, ?)" * more for more in range(8)))
 
 Entry = tuple[float, str, str]
 """A record to be written: its time in seconds since the epoch, its kind, its JSON text."""
@@ -66,9 +68,11 @@ class SessionWriter:
     def _insert(self, entries: Sequence[Entry]) -> None:
         first = self._next
         try:
-            if len(entries) == 1:
-                with self._database.using() as connection:
-                    connection.execute(_INSERT, (place(self.key, first), *entries[0]))
+            if len(entries) < len(_INSERTS):
+                values: list[object] = []
+                for number, entry in enumerate(entries, first):
+                    values += (place(self.key, number), *entry)
+                self._database.execute(_INSERTS[len(entries)], values)
             else:
                 with self._database.changing() as connection:
                     connection.executemany(

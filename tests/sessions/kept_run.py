@@ -26,8 +26,8 @@ from typing import Any
 
 from hookagent import Agent, current_call
 from hookagent.cli import main as command
-from hookagent.emitter import Emitter
 from hookagent.events import MessageEnd, ToolEnd
+from hookagent.keeping import Keeper
 from hookagent.messages import UserMessage
 from hookagent.providers.scripted import ScriptedProvider
 from hookagent.sessions.writer import SessionWriter
@@ -90,7 +90,7 @@ async def steer_too(name: str) -> str:
 
 def _watch() -> None:
     """Count what is written and what is announced, and write down what was written."""
-    insert, emit = SessionWriter._insert, Emitter._tell
+    insert, keep = SessionWriter._insert, Keeper.__call__
 
     def counted_insert(writer: SessionWriter, entries: Any) -> None:
         point = POINTS.begin("write")
@@ -100,9 +100,9 @@ def _watch() -> None:
             _leave("acknowledged", f"{number} {kind}")
         POINTS.end("write", point)
 
-    def counted_tell(emitter: Emitter, event: Any) -> None:
+    def counted_event(keeper: Keeper, event: Any) -> None:
         point = POINTS.begin("event")
-        emit(emitter, event)
+        keep(keeper, event)
         if isinstance(event, ToolEnd):
             _leave("ended", event.call.id)
         elif isinstance(event, MessageEnd) and not (isinstance(event.message, UserMessage) and _queued(event.message)):
@@ -110,7 +110,7 @@ def _watch() -> None:
         POINTS.end("event", point)
 
     SessionWriter._insert = counted_insert  # type: ignore[method-assign, assignment]
-    Emitter._tell = counted_tell  # type: ignore[method-assign, assignment]
+    Keeper.__call__ = counted_event  # type: ignore[method-assign, assignment]
 
 
 def _queued(message: UserMessage) -> bool:

@@ -76,7 +76,7 @@ def test_a_full_disk_is_said_once_and_the_yaml_stays_valid(
     log.close()
     assert len(said) == 1
     assert "cannot be written: " in said[0]
-    assert ("No space left on device" in said[0]) != half
+    assert ("no space left on device" in said[0]) != half
     assert [turn["input"] for turn in the_yaml(tmp_path)["turns"]] == [f"question {number}" for number in range(5)]
 
 
@@ -90,6 +90,7 @@ def test_a_full_disk_leaves_whole_lines_in_the_text_log(
         FullDisk(patch, 2, 3, half=half)
         for number in range(4):
             teller.user(f"message number {number}")
+            teller.end()
     log.close()
     assert len(said) == 1
     lines = (tmp_path / "logs" / "tested.log").read_text().splitlines()
@@ -162,3 +163,47 @@ def test_a_warning_that_raises_changes_nothing(tmp_path: Path) -> None:
     log, teller = text_log(tmp_path, warn=warn)
     teller.begin()
     log.close()
+
+
+def test_pieces_wait_for_their_block(tmp_path: Path) -> None:
+    file = AppendFile(tmp_path / "a.log")
+    file.add("one\n")
+    file.add("two\n")
+    assert not file.path.exists()
+    file.write()
+    assert file.path.read_text() == "one\ntwo\n"
+    file.add("three\n")
+    file.add("x" * 100_000 + "\n")
+    assert file.path.read_text().startswith("one\ntwo\nthree\nxxx")
+    file.add("last\n")
+    file.close()
+    assert file.path.read_text().endswith("xxx\nlast\n")
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_file_that_goes_away_meanwhile_is_made_again_or_said(tmp_path: Path, alone: bool) -> None:
+    said: list[str] = []
+    file = AppendFile(tmp_path / "a.log", said.append, alone=alone)
+    file.append("one\n")
+    file.path.unlink()
+    file.append("two\n")
+    file.append("three\n")
+    if alone:
+        # Without its head it would be of no use.
+        assert said == [f"{file.path}: cannot be written: no such file or directory; the run goes on without it"]
+        assert not file.path.exists()
+    else:
+        assert said == []
+        assert file.path.read_text() == "two\nthree\n"
+
+
+def test_another_file_in_its_place_is_left_alone(tmp_path: Path) -> None:
+    said: list[str] = []
+    file = AppendFile(tmp_path / "a.yaml", said.append, alone=True)
+    file.append("one\n")
+    file.path.rename(tmp_path / "moved.yaml")
+    file.path.write_text("somebody else's\n")
+    file.append("two\n")
+    file.close()
+    assert file.path.read_text() == "somebody else's\n"
+    assert said == [f"{file.path}: cannot be written: another file stands in its place; the run goes on without it"]

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookagent.events import Compaction, ErrorEvent, HookReport, Retry, ToolEnd, TurnEnd
+from hookagent.events import Compaction, ErrorEvent, HookReport, ResolveStart, Retry, ToolEnd, TurnEnd
 from hookagent.messages import AssistantMessage, Image, ProviderPart, TextPart, ToolCall, ToolResult, UserMessage
 from hookagent.sessions.logs import SessionLog, TextLog
 from hookagent.usage import Usage
@@ -219,11 +219,13 @@ def test_agents_of_one_name_share_their_text_log_line_by_line(tmp_path: Path) ->
     (first, one), (second, two) = text_log(tmp_path, session="one"), text_log(tmp_path, session="two")
     for _ in range(3):
         one.begin()
+        one.end()
         two.begin()
+        two.end()
     first.close()
     second.close()
     lines = (tmp_path / "logs" / "tested.log").read_text().splitlines()
-    assert [line.split()[1] for line in lines[::3]] == ["one", "two"] * 3
+    assert [line.split()[1] for line in lines[::4]] == ["one", "two"] * 3
     assert all(line.startswith("2025-") for line in lines)
 
 
@@ -237,3 +239,42 @@ def test_messages_stand_in_the_turn_in_which_they_came(tmp_path: Path) -> None:
     turns = the_yaml(tmp_path)["turns"]
     assert [[message["text"] for message in turn["messages"]] for turn in turns] == [["one"], ["two"]]
     assert UserMessage("one").via == "prompt"
+
+
+def test_lines_are_written_each_second_and_whenever_somebody_else_acts(tmp_path: Path) -> None:
+    log, teller = text_log(tmp_path)
+    path = tmp_path / "logs" / "tested.log"
+
+    def lines() -> int:
+        return len(path.read_text().splitlines())
+
+    teller.begin()
+    assert lines() == 1  # the two behind it came within the same second
+    teller.tell(ResolveStart, (look("c1"),))
+    assert lines() == 3
+    teller.start("c1")
+    teller.result("c1")
+    assert lines() == 3
+    teller.seconds += 1.0
+    teller.user("a second later", via="steer")
+    assert lines() == 6
+    teller.start("c2")
+    teller.end()
+    assert lines() == 8
+    teller.tell(ErrorEvent, "model", "x", "refused")
+    assert lines() == 8
+    log.close()
+    assert lines() == 9
+
+
+def test_what_a_call_ran_with_is_said_where_it_is_not_what_was_asked_for(tmp_path: Path) -> None:
+    log, teller = session_log(tmp_path)
+    teller.begin()
+    teller.reply("", "c1", "c2", path="asked")
+    teller.tell(ToolEnd, look("c1", path="asked"), ToolResult("one", call_id="c1"))
+    teller.tell(ToolEnd, look("c2", path="amended"), ToolResult("two", call_id="c2"))
+    teller.tell(ToolEnd, look("c3", path="resumed"), ToolResult("three", call_id="c3"))
+    teller.end()
+    log.close()
+    results = the_yaml(tmp_path)["turns"][0]["messages"][2:]
+    assert [one.get("arguments") for one in results] == [None, {"path": "amended"}, {"path": "resumed"}]
