@@ -24,11 +24,13 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     {
         "values": (
             "errors",
+            "escaping",
             "events",
             "frozen",
             "limits",
             "masking",
             "messages",
+            "nested_event",
             "pending",
             "quick_values",
             "requests",
@@ -41,10 +43,14 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     },
     {
         "contract": ("contract", "hookspecs", "markers"),
-        "run": ("abort", "clock", "emitter", "session", "supervise", "terminal", "watch", "work"),
+        "run": ("abort", "clock", "emitter", "interrupts", "session", "supervise", "terminal", "watch", "work"),
     },
     {"discovery": ("discovery",), "tools": ("tools",)},
-    {"host": ("around", "dispatch", "host", "validation"), "providers": ("providers",), "config": ("config",)},
+    {
+        "host": ("around", "around_layer", "dispatch", "host", "implementations", "validation"),
+        "providers": ("providers",),
+        "config": ("config",),
+    },
     {"loop": ("loop",)},
     {
         "box": (
@@ -52,6 +58,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
             "assembly",
             "console",
             "keeping",
+            "nesting",
             "session_box",
             "completion",
             "private_loop",

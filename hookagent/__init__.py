@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hookagent.errors import RequestRefusedError as RequestRefusedError
     from hookagent.errors import RunError as RunError
     from hookagent.errors import ToolDefinitionError as ToolDefinitionError
+    from hookagent.escaping import visible_text as visible_text
     from hookagent.events import AgentEnd as AgentEnd
     from hookagent.events import AgentStart as AgentStart
     from hookagent.events import Compaction as Compaction
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
     from hookagent.frozen import freeze as freeze
     from hookagent.frozen import thaw as thaw
     from hookagent.host import PluginEntry as PluginEntry
+    from hookagent.interrupts import pass_interrupt as pass_interrupt
+    from hookagent.interrupts import take_interrupts as take_interrupts
     from hookagent.limits import Limits as Limits
     from hookagent.markers import hookimpl as hookimpl
     from hookagent.masking import Masker as Masker
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
     from hookagent.messages import ToolCall as ToolCall
     from hookagent.messages import ToolResult as ToolResult
     from hookagent.messages import UserMessage as UserMessage
+    from hookagent.nested_event import Nested as Nested
     from hookagent.pending import PendingCall as PendingCall
     from hookagent.providers.base import Delta as Delta
     from hookagent.providers.base import Provider as Provider
@@ -105,6 +109,7 @@ _WHERE = {
         "RunError",
         "ToolDefinitionError",
     ],
+    "escaping": ["visible_text"],
     "events": [
         "AgentEnd",
         "AgentStart",
@@ -130,10 +135,12 @@ _WHERE = {
     ],
     "frozen": ["freeze", "thaw"],
     "host": ["PluginEntry"],
+    "interrupts": ["pass_interrupt", "take_interrupts"],
     "limits": ["Limits"],
     "markers": ["hookimpl"],
     "masking": ["Masker"],
     "messages": ["AssistantMessage", "Image", "ProviderPart", "TextPart", "ToolCall", "ToolResult", "UserMessage"],
+    "nested_event": ["Nested"],
     "pending": ["PendingCall"],
     "providers.base": ["Delta", "Provider"],
     "requests": ["BlockView", "Note", "Request"],

@@ -10,32 +10,33 @@ from types import TracebackType
 from typing import Any
 
 from hookagent.abort import AbortSignal
-from hookagent.assembly import check_model, check_priced, check_settings, make_registry, register_plugin_tools
+from hookagent.assembly import check_options, check_priced, check_settings, make_registry, register_plugin_tools
 from hookagent.clock import SYSTEM_CLOCK, Clock
 from hookagent.console import Console
-from hookagent.dispatch import with_gates_of
 from hookagent.emitter import Listener
-from hookagent.errors import ConfigurationError, MisuseError
+from hookagent.errors import MisuseError
 from hookagent.events import Event
 from hookagent.frozen import JsonValue
 from hookagent.host import LoadedPlugin, hook_table, load_plugins
+from hookagent.implementations import with_gates_of
 from hookagent.limits import Limits
 from hookagent.loop.budget import Budget
 from hookagent.loop.run import Run, ToolExecution
-from hookagent.messages import AssistantMessage, Image, ToolResult, UserMessage
+from hookagent.messages import Image, ToolResult, UserMessage
+from hookagent.nesting import told_outside
 from hookagent.private_loop import run_in_private_loop
-from hookagent.prompts import Prompt, as_messages
+from hookagent.prompts import Prompt, as_messages, prompts_to_continue
 from hookagent.providers.base import Provider
 from hookagent.providers.retry import DEFAULT_RETRY_POLICY, RetryPolicy
 from hookagent.queues import MessageQueue, QueueMode, TwoQueues
 from hookagent.readings import Readings
 from hookagent.result import RunResult
-from hookagent.running import call_directly, carry_out, result_of
+from hookagent.running import call_directly, carry_out, check_place, check_waiting, result_of
 from hookagent.session_box import SessionBox
-from hookagent.session_end import end_forgotten, end_session, expect_end
+from hookagent.session_end import check_end, end_forgotten, end_session, expect_end
 from hookagent.streaming import refuse_async_listener, stream_events
 from hookagent.supervise import Supervisor
-from hookagent.tools.context import calling_context
+from hookagent.tools.context import calling_run
 from hookagent.usage import Usage
 
 DEFAULT_GRACE_SECONDS = 5.0
@@ -82,8 +83,7 @@ class Agent(Readings, TwoQueues):
         clock: Clock = SYSTEM_CLOCK,
         retry_policy: RetryPolicy = DEFAULT_RETRY_POLICY,
     ) -> None:
-        if tool_execution not in ("parallel", "sequential"):
-            raise ConfigurationError(f"tool_execution: expected 'parallel' or 'sequential', got {tool_execution!r}")
+        check_options(name, model, system_prompt, tool_execution, tool_result_limit, max_parallel_tools, grace_seconds)
         self.name = name
         self.system_prompt = system_prompt
         self.model_settings: Mapping[str, Any] = check_settings(model_settings)
@@ -97,7 +97,6 @@ class Agent(Readings, TwoQueues):
         self._clock = clock
         self._retry_policy = retry_policy
         self._limits = Limits.of(limits)
-        check_model(model)
         self._model = model
         self._provider: Provider | None = None if isinstance(model, str) or model is None else model
         self._plugin_entries = plugins if isinstance(plugins, str) else tuple(plugins)
@@ -107,8 +106,7 @@ class Agent(Readings, TwoQueues):
         self._run: Run | None = None
         self._direct: set[Run] = set()
         self._log = log
-        if not quiet and sys.stderr is not None and sys.stderr.isatty():
-            self._listeners.append(Console())
+        self._console = Console() if not quiet and sys.stderr is not None and sys.stderr.isatty() else None
         self._streaming = False
         self._idle: asyncio.Future[None] | None = None
         self._new_session(session)
@@ -133,35 +131,27 @@ class Agent(Readings, TwoQueues):
         to their answerers; after an answer, what is queued is taken as the prompt. Raises `MisuseError`
         when there is nothing to continue from.
         """
-        transcript = self._state.transcript
-        if transcript.open_round is None:
-            if not len(transcript):
-                raise MisuseError("continue_(): the session is empty; call run(prompt)")
-            last = transcript[-1]
-            if isinstance(last, AssistantMessage) and last.stop_reason != "pause":
-                queued = self.steering.due() or self.follow_ups.due()
-                if not queued:
-                    raise MisuseError(
-                        "continue_(): the last message is an answer and nothing is queued; call run(prompt)"
-                    )
-                return await self._start(queued)
-        return await self._start(())
+        return await self._start(prompts_to_continue(self._state.transcript, self))
 
     async def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
         """Run a tool past all gates and hooks, without the model; nothing enters the transcript.
 
-        Also from inside of a tool. Raises `PluginError` when a plugin failed; everything else is in the result.
+        Also from inside of an async tool. Raises `PluginError` when a plugin failed; everything else is in the result.
         """
+        check_place("call_tool()", self._run, self._state)
         run = self._make_run(AbortSignal(), contextvars.copy_context())
         self._direct.add(run)
         try:
-            return await call_directly(run, name, arguments or {})
+            with told_outside(run):
+                return await call_directly(run, name, arguments or {})
         finally:
             self._direct.discard(run)
+            self._let_go()
 
     async def wait_idle(self) -> None:
         """Wait until no run is active; at once when none is."""
         while self._run is not None:
+            check_waiting(self._run)
             if self._idle is None:
                 self._idle = asyncio.get_running_loop().create_future()
             await asyncio.shield(self._idle)
@@ -255,9 +245,9 @@ class Agent(Readings, TwoQueues):
 
     # What it needs is bound early: at the end of the process a module's names are gone before its objects.
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing, end: Any = end_forgotten) -> None:
-        state = getattr(self, "_state", None)
-        if state is not None and not finalizing():
-            end(self, state)
+        box = getattr(self, "_box", None)
+        if box is not None and not finalizing():
+            end(self, box, self._hooks)
 
     async def __aenter__(self) -> Agent:
         return self
@@ -279,18 +269,22 @@ class Agent(Readings, TwoQueues):
         self._state, self._session, self._emitter = self._box.state, self._box.session, self._box.emitter
 
     async def _end_session(self, what: str) -> None:
-        if self._run is not None:
-            raise MisuseError(f"{what}: a run is active; abort() it and wait for its end first")
+        check_end(what, self._run or next(iter(self._direct), None), self._state)
         try:
             await end_session(self, self._state, self._hooks, self._make_run(AbortSignal()))
         finally:
+            self._let_go()
             self._box.close()
+
+    def _let_go(self) -> None:
+        # A run that is over, and the agent in it, would be kept alive by what listens for it.
+        if self._run is None and not self._direct:
+            self._emitter.hook = self._emitter.on_interrupt = None
 
     def _make_run(self, abort: AbortSignal, context: contextvars.Context | None = None) -> Run:
         supervisor = Supervisor(self._clock, abort, self.grace_seconds, context)
-        calling = calling_context()
-        parent = calling.agent._run if calling is not None and isinstance(calling.agent, Agent) else None
-        return Run(
+        parent: Run | None = calling_run()
+        run = Run(
             agent=self,
             box=self,
             state=self._state,
@@ -303,7 +297,12 @@ class Agent(Readings, TwoQueues):
             retry_policy=self._retry_policy,
             max_parallel=self.max_parallel_tools,
             budget=Budget(self._limits, self._clock.monotonic, parent.budget if parent is not None else None),
+            parent=parent,
         )
+        if self._run is None:
+            self._state.abort = abort
+            run.hear_events()
+        return run
 
     def _load_plugins(self) -> None:
         self._plugins: tuple[LoadedPlugin, ...] = load_plugins(self._plugin_entries)
@@ -315,24 +314,27 @@ class Agent(Readings, TwoQueues):
             await asyncio.sleep(0)
             if self._run is not None and self._run.aborted:
                 await self.wait_idle()
+        self._tools.check()
+        check_priced(self.provider, self._limits)  # a model that cannot be had is said before anything begins
+        # Behind what may take long: somebody in another thread may begin meanwhile.
         if self._run is not None:
             raise MisuseError("a run is active; wait for it, or queue the message with steer(...) or follow_up(...)")
         if self._state.ended:
             raise MisuseError("the session was closed; call reset() to begin a new one")
-        self._tools.check()
-        check_priced(self.provider, self._limits)  # a model that cannot be had is said before anything begins
         context = contextvars.copy_context()
         run = self._run = self._make_run(AbortSignal(), context)
         try:
             if not self._state.started:
                 expect_end(self, self._hooks)
-            self._box.keep()
+            self._box.keep(run.parent.session.id if run.parent is not None else None)
             start = self._clock.monotonic()
-            finished, cancellation = await carry_out(run, prompts, context)
+            with told_outside(run, self._console):
+                finished, cancellation = await carry_out(run, prompts, context)
             run.warnings.extend(self._box.take_warnings())
             self.last_result = result_of(run, finished, self._clock.monotonic() - start)
         finally:
             self._run = None
+            self._let_go()
             if self._idle is not None:
                 self._idle.set_result(None)
                 self._idle = None

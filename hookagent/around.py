@@ -1,8 +1,8 @@
 """Around hooks: implementations nested around a model call or the execution of a tool.
 
-The innermost call is a task of its own, so that an abort can cancel it without cancelling the hooks
-around it; they get an `Aborted` value and the grace time (design, "Around hooks"). The hooks themselves
-run in one task, which is left behind when it does not heed its cancellation.
+An abort cancels the innermost call and not the hooks around it: they get an `Aborted` value and the grace time
+(design, "Around hooks"). All of it is carried out in line (`hookagent.work.in_line`), so that hooks which pass a
+call on cost no tasks; what does not heed its cancellation goes on in a task of its own, and is left behind.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Callable, Coroutine
+from contextvars import copy_context
 from dataclasses import replace
 from typing import Any
 
 from hookagent.abort import Aborted
-from hookagent.contract import WrongReturnError, read_return
-from hookagent.dispatch import SLOW_SECONDS, Dispatcher, Implementation, OverranError
+from hookagent.around_layer import Layer
+from hookagent.dispatch import Dispatcher
 from hookagent.errors import MisuseError, PluginError, RequestRefusedError
+from hookagent.implementations import Implementation
 from hookagent.requests import BlockView, Note, Request
 from hookagent.watch import Deadline
-from hookagent.work import Work
+from hookagent.work import Left, Work, from_outside, in_line, take_back_cancellation
 
 
 def owned_request(request: Request, before: Request, plugin: str) -> Request:
@@ -46,22 +48,7 @@ async def around_model(
     innermost: Callable[[Request], Coroutine[Any, Any, Any]],
 ) -> Any:
     """Call `wrap_model_call` implementations around `innermost(request)`; the first is the outermost."""
-    chain = _Chain(dispatcher, implementations[0])
-
-    def layer(index: int, current: Request) -> Coroutine[Any, Any, Any]:
-        if index == len(implementations):
-            return chain.inner(lambda: innermost(current))
-        implementation = implementations[index]
-
-        def call_next(given: Any) -> Coroutine[Any, Any, Any]:
-            if not isinstance(given, Request):
-                raise TypeError(f"call_next() takes a Request, not a {type(given).__name__}")
-            owned = given if given is current else owned_request(given, current, implementation.plugin)
-            return layer(index + 1, owned)
-
-        return chain.layer(implementation, call_next, current)
-
-    return await chain.finish(layer(0, request), dispatcher.supervisor.context)
+    return await _ModelChain(dispatcher, implementations, innermost).finish(request, dispatcher.supervisor.context)
 
 
 async def around_tool(
@@ -71,54 +58,98 @@ async def around_tool(
     innermost: Callable[[], Coroutine[Any, Any, Any]],
 ) -> Any:
     """Call `wrap_tool_call` implementations around `innermost()`; the first is the outermost."""
-    chain = _Chain(dispatcher, implementations[0])
-
-    def layer(index: int) -> Coroutine[Any, Any, Any]:
-        if index == len(implementations):
-            return chain.inner(innermost)
-        return chain.layer(implementations[index], lambda: layer(index + 1), tool_call)
-
-    return await chain.finish(layer(0), None)
+    return await _ToolChain(dispatcher, implementations, innermost).finish(tool_call, None)
 
 
-class _Chain:
-    """One nesting of around hooks: the first failure is kept, whatever the layers outside of it do with it."""
+class Chain:
+    """One nesting of around hooks: the first failure is kept, whatever the layers outside of it do with it.
 
-    __slots__ = (
-        "_dispatcher",
-        "_failure",
-        "_given_up",
-        "_inner",
-        "_interrupt",
-        "_outer",
-        "_outermost",
-        "_over",
-        "_supervisor",
-        "_unreported",
-        "_watched",
-    )
+    All of it is carried out in the task that asks for it, as long as nothing has to be left behind. `waits` says that
+    this task waits for something: what begins then was begun by a task that a hook made, and is watched on its own.
+    """
 
-    def __init__(self, dispatcher: Dispatcher, outermost: Implementation) -> None:
-        self._outermost = outermost
-        self._dispatcher = dispatcher
-        self._supervisor = dispatcher.supervisor
-        self._inner: set[Work] = set()
-        self._watched: Deadline | None = None
-        self._failure: PluginError | None = None
-        self._interrupt: KeyboardInterrupt | None = None
-        self._over = False
-        self._unreported: tuple[Implementation, PluginError, float] | None = None
-        self._given_up = False
-        self._outer: Work | None = None
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        implementations: tuple[Implementation, ...],
+        innermost: Callable[..., Coroutine[Any, Any, Any]],
+    ) -> None:
+        self.dispatcher = dispatcher
+        self.supervisor = dispatcher.supervisor
+        self.implementations = implementations
+        self.ready = dispatcher.ready_for(implementations)
+        self.innermost = innermost
+        self.now = dispatcher.monotonic()
+        """When the last layer began or ended: what the one takes ends where the next one's begins."""
 
-    async def inner(self, innermost: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        supervisor = self._supervisor
-        if supervisor.abort.aborted:
-            return Aborted(supervisor.abort.reason)
-        if any(work.outcome is None for work in self._inner):
+    # Most of it is never needed: what is not said stands here once for all of them.
+    task: asyncio.Task[Any]
+    active: Layer | None = None
+    waits = False
+    over = False
+    leaving = False
+    given_up = False
+    failure: PluginError | None = None
+    interrupt: KeyboardInterrupt | None = None
+    unreported: tuple[Implementation, PluginError, float] | None = None
+    watched: Deadline | None = None
+    _outer: Work | None = None
+    _beside: tuple[Work, ...] = ()
+    _inner_runs = False
+    _inner_thrown = False
+
+    def down(self, layer: Layer, *given: Any) -> Coroutine[Any, Any, Any]:
+        """What `call_next` of a layer calls."""
+        raise NotImplementedError
+
+    # ---- what all of it is around ----
+
+    async def inner(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Carry out what all layers are around; `Aborted` where an abort ended it. One call at a time."""
+        supervisor, abort = self.supervisor, self.supervisor.abort
+        if abort.aborted or self._inner_runs or any(work.outcome is None for work in self._beside):
+            coroutine.close()
+            if abort.aborted:
+                return Aborted(abort.reason)
             raise MisuseError("call_next(): what it called before is still running; one call at a time")
-        work = Work(supervisor.loop, innermost())
-        self._inner.add(work)
+        if self.waits:
+            return await self._inner_beside(coroutine)
+        task = self.task
+        cancels = task.cancelling()
+        supervisor.cancelled_at_abort.add(task)
+        self._inner_runs, self._inner_thrown = True, False
+        value: Any = None
+        error: BaseException | None = None
+        try:
+            value = await in_line(coroutine, copy_context().run, task, self._leaves_inner)
+        except BaseException as raised:
+            error = raised
+        supervisor.cancelled_at_abort.discard(task)
+        self._inner_runs = False
+        self.now = self.dispatcher.monotonic()
+        by_others = self._inner_thrown or from_outside(error)
+        if task.cancelling() > cancels and (abort.aborted or not by_others):
+            await take_back_cancellation(task, cancels)  # the abort's, or what it did to itself
+        if type(value) is Left:
+            self._beside = (*self._beside, Work(supervisor.loop, value.go_on()))
+            return Aborted(abort.reason)
+        if error is None:
+            return value
+        if isinstance(error, asyncio.CancelledError) and abort.aborted:
+            return Aborted(abort.reason)
+        if isinstance(error, KeyboardInterrupt):
+            self.interrupt = error
+        raise error
+
+    def _leaves_inner(self) -> bool:
+        self._inner_thrown = True
+        return self.supervisor.abort.aborted
+
+    async def _inner_beside(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Carry it out in a task of its own: a hook asks for it in a task that may be cancelled at any time."""
+        supervisor = self.supervisor
+        work = Work(supervisor.loop, coroutine)
+        self._beside = (*self._beside, work)
         try:
             ended = await supervisor.ended(work)
         except BaseException:  # the hook gave up waiting (its own time-out): what it waited for must not run on
@@ -128,147 +159,125 @@ class _Chain:
         if ended == "aborted" or outcome is None:
             work.cancel()
             return Aborted(supervisor.abort.reason)
-        self._inner.discard(work)
+        self._beside = tuple(one for one in self._beside if one is not work)
         if outcome.error is not None:
             if isinstance(outcome.error, KeyboardInterrupt):
-                self._interrupt = outcome.error
+                self.interrupt = outcome.error
             raise outcome.error
         return outcome.value
 
-    async def layer(
-        self, implementation: Implementation, call_next: Callable[..., Coroutine[Any, Any, Any]], value: Any
-    ) -> Any:
-        """One hook, with its own time watched; what it gives is checked, what it does wrong is kept."""
-        dispatcher, supervisor = self._dispatcher, self._supervisor
-        task = asyncio.current_task()
-        assert task is not None
-        start = dispatcher.monotonic()
-        cancels = task.cancelling()
-        overran = busy = saw_abort = False
-        from_below: list[BaseException] = []
-        given: list[Any] = []
-        below = 0.0
+    # ---- the time that hooks take while others wait for them ----
 
-        def overrun() -> None:
-            nonlocal overran
-            overran = True
-            failure = dispatcher.failure(implementation, OverranError(limit))
-            self._failure = self._failure or failure
-            self._unreported = implementation, failure, dispatcher.monotonic() - start - below
-            self._watched = supervisor.watch.limit(supervisor.grace_seconds, self._give_up)
-            task.cancel()
+    def asleep(self) -> None:
+        """See `hookagent.work.Waiting`: only a hook that waits can be overtaken by its time limit."""
+        self.waits = True
+        if self.active is not None:
+            self.active.watch()
 
-        limit = implementation.time_limit
-        deadline = supervisor.watch.limit(limit, overrun) if limit is not None else None
+    def awake(self) -> None:
+        """See `hookagent.work.Waiting`."""
+        self.waits = False
+        if self.active is not None:
+            self.active.unwatch()
 
-        async def guarded_next(*arguments: Any, **named: Any) -> Any:
-            nonlocal busy, below, saw_abort
-            if busy or self._over:
-                what = "the hook has returned" if self._over else "call_next() is still running; one call at a time"
-                raise MisuseError(f"plugin '{implementation.plugin}': {what}")
-            busy = True
-            entered = dispatcher.monotonic()
-            if deadline is not None:
-                deadline.pause()
-            try:
-                result = await call_next(*arguments, **named)
-            except BaseException as error:
-                from_below.append(error)
-                raise
-            finally:
-                busy = False
-                below += dispatcher.monotonic() - entered
-                if deadline is not None:
-                    deadline.resume()
-            saw_abort = saw_abort or isinstance(result, Aborted)
-            given.append(result)
-            return result
-
-        error: BaseException | None = None
-        result: Any = None
-        try:
-            result = await implementation.call(value, guarded_next, dispatcher.agent, dispatcher.session)
-            if not saw_abort and not any(result is one for one in given):
-                _check(implementation, result)
-        except BaseException as raised:
-            error = raised
-        if deadline is not None:
-            deadline.cancel()
-        seconds = dispatcher.charge(implementation, start, below)
-        if overran:
-            task.uncancel()
-            error = OverranError(limit)
-        elif saw_abort:
-            return Aborted(supervisor.abort.reason)
-        if error is None:
-            if seconds > SLOW_SECONDS:
-                dispatcher.report(implementation, "slow", dispatcher.slowness(implementation, seconds), seconds)
-            return result
-        if any(error is one for one in from_below):
-            raise error
-        if isinstance(error, KeyboardInterrupt):
-            self._interrupt = error
-            raise error
-        if isinstance(error, asyncio.CancelledError) and (task.cancelling() > cancels or supervisor.abort.aborted):
-            raise error  # somebody outside of this hook ended it
-        failure = dispatcher.failure(implementation, error)
-        dispatcher.failed.add(implementation.plugin)
-        dispatcher.report(implementation, "overran" if overran else "failed", failure.what, seconds)
-        self._unreported = None
-        self._failure = self._failure or failure
-        raise failure from error
-
-    def _give_up(self) -> None:
-        self._given_up = True
+    def give_up(self) -> None:
+        """A hook that overran does not heed its cancellation either: wait for it no longer."""
+        self.given_up = True
         if self._outer is not None and self._outer.on_end is not None:
-            self._outer.on_end(self._outer)  # whoever waits for it waits no longer
+            self._outer.on_end(self._outer)
 
-    async def finish(self, outermost: Coroutine[Any, Any, Any], context: contextvars.Context | None) -> Any:
+    def _leaves(self) -> bool:
+        return self.leaving or self.supervisor.abort.aborted
+
+    # ---- all of it ----
+
+    async def finish(self, value: Any, context: contextvars.Context | None) -> Any:
         """Run the outermost layer to its end, and give its value or raise the first failure.
 
         After an abort it has the grace time; one that overran and does not heed its cancellation, too.
         """
-        supervisor = self._supervisor
-        work = self._outer = Work(supervisor.loop, outermost, context=context)
+        supervisor = self.supervisor
+        # The model is asked in the run's own task, which is known; looking it up is slow.
+        current = supervisor.own_task if context is not None else asyncio.current_task()
+        task = self.task = current or supervisor.task
+        cancels = task.cancelling()
+        got: Any = None
+        error: BaseException | None = None
+        # The run's own context is in force here already; other calls get a copy, as tasks do.
+        step = _directly if context is not None else copy_context().run
+        supervisor.cancelled_after_grace.add(task)
         try:
-            await supervisor.ended(work)
-            if supervisor.abort.aborted and not self._given_up:
-                await supervisor.ended(work, supervisor.grace_left, heed_abort=False)
+            got = await in_line(Layer(self, 0, value).run(), step, task, self._leaves, self)
+        except BaseException as raised:
+            error = raised
+        supervisor.cancelled_after_grace.discard(task)
+        if task.cancelling() > cancels and not from_outside(error):
+            await take_back_cancellation(task, cancels)
+        try:
+            if type(got) is Left:
+                work = self._outer = Work(supervisor.loop, got.go_on(), context=context)
+                if not self.given_up:
+                    await supervisor.ended(work)
+                if supervisor.abort.aborted and not self.given_up:
+                    await supervisor.ended(work, supervisor.grace_left, heed_abort=False)
         finally:
-            self._over = True
-            if self._watched is not None:
-                self._watched.cancel()
-            left_over = [one for one in (*self._inner, work) if one.outcome is None]
-            if left_over:
-                await supervisor.cancel(*left_over)
-        if self._interrupt is not None:
-            raise self._interrupt
-        if self._failure is not None:
-            if self._unreported is not None:  # it did not even end when it was cancelled
-                implementation, failure, seconds = self._unreported
-                self._dispatcher.failed.add(implementation.plugin)
-                self._dispatcher.report(implementation, "overran", failure.what, seconds)
-            raise self._failure
-        outcome = work.outcome
-        if outcome is None:
-            return Aborted(supervisor.abort.reason)
-        if outcome.error is None:
-            return outcome.value
-        if not isinstance(outcome.error, asyncio.CancelledError):
-            raise outcome.error
+            self.over = True
+            if self.watched is not None:
+                self.watched.cancel()
+            if self._beside or self._outer is not None:
+                left_over = (*self._beside, *((self._outer,) if self._outer is not None else ()))
+                await supervisor.cancel(*[one for one in left_over if one.outcome is None])
+        if self.interrupt is not None:
+            raise self.interrupt
+        if self.failure is not None:
+            self._report_overrun()
+            raise self.failure
+        if self._outer is not None:
+            outcome = self._outer.outcome
+            if outcome is None:
+                return Aborted(supervisor.abort.reason)
+            got, error = outcome.value, outcome.error
+        if error is None:
+            return got
+        if not isinstance(error, asyncio.CancelledError) or from_outside(error):
+            raise error
         if supervisor.abort.aborted:
             return Aborted(supervisor.abort.reason)
-        # Nobody else knows of this task: a hook cancelled it, and the outermost let it out.
-        failure = self._dispatcher.failure(self._outermost, outcome.error)
-        self._dispatcher.failed.add(failure.plugin)
-        self._dispatcher.report(self._outermost, "failed", failure.what, 0.0)
-        raise failure from outcome.error
+        # Nobody else knows of it: a hook raised it, or cancelled the task that it runs in.
+        outermost = self.implementations[0]
+        failure = self.dispatcher.failure(outermost, error)
+        self.dispatcher.failed.add(failure.plugin)
+        self.dispatcher.report(outermost, "failed", failure.what, 0.0)
+        raise failure from error
+
+    def _report_overrun(self) -> None:
+        """Report a hook that overran and did not even end when it was cancelled."""
+        if self.unreported is not None:
+            implementation, failure, seconds = self.unreported
+            self.dispatcher.failed.add(implementation.plugin)
+            self.dispatcher.report(implementation, "overran", failure.what, seconds)
 
 
-def _check(implementation: Implementation, value: Any) -> None:
-    """Check what a hook returned instead of what `call_next` gave it."""
-    if isinstance(value, Aborted):
-        return
-    if value is None:
-        raise WrongReturnError("returned None; it must return what call_next() gave (forgotten the return?)")
-    read_return(implementation.hook, implementation.plugin, value)
+class _ModelChain(Chain):
+    def down(self, layer: Layer, *given: Any) -> Coroutine[Any, Any, Any]:
+        (request,) = given
+        if not isinstance(request, Request):
+            raise TypeError(f"call_next() takes a Request, not a {type(request).__name__}")
+        if request is not layer.value:
+            request = owned_request(request, layer.value, layer.implementation.plugin)
+        index = layer.index + 1
+        if index < len(self.implementations):
+            return Layer(self, index, request).run()
+        return self.inner(self.innermost(request))
+
+
+class _ToolChain(Chain):
+    def down(self, layer: Layer, *given: Any) -> Coroutine[Any, Any, Any]:
+        index = layer.index + 1
+        if index < len(self.implementations):
+            return Layer(self, index, layer.value).run()
+        return self.inner(self.innermost())
+
+
+def _directly(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)

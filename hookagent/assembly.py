@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import math
+import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hookagent.dispatch import HookTable, Implementation
-from hookagent.errors import ConfigurationError, PluginLoadError, ToolDefinitionError
+from hookagent.errors import ConfigurationError, PluginLoadError, ToolDefinitionError, describe_error
+from hookagent.implementations import HookTable, Implementation
 from hookagent.limits import Limits
 from hookagent.providers.base import Provider
 from hookagent.tools.registry import ToolRegistry
@@ -21,6 +23,8 @@ def make_registry(tools: Iterable[Any], hooks: HookTable) -> ToolRegistry:
     name that is none of them, `ToolDefinitionError` for what cannot be a tool, `PluginLoadError` for a plugin that
     fails.
     """
+    if not isinstance(tools, Iterable):
+        raise ConfigurationError(f"tools: expected a list of functions and names, got {tools!r}")
     given: list[Any] = [tools] if isinstance(tools, str) else list(tools)
     registry = ToolRegistry()
     left: list[str] = []
@@ -73,9 +77,7 @@ def _register(implementation: Implementation, registry: ToolRegistry) -> None:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise refuse(
-            f"hook 'register_tools' raised {type(error).__name__}: {error} ({implementation.place})"
-        ) from error
+        raise refuse(f"hook 'register_tools' raised {describe_error(error)} ({implementation.place})") from error
     if returned is not None:
         raise refuse(
             f"hook 'register_tools' returned a value; call register(function) instead ({implementation.place})"
@@ -88,6 +90,8 @@ SETTINGS = ("max_output_tokens", "temperature", "effort", "stop", "seed")
 
 def check_settings(settings: Mapping[str, Any] | None) -> dict[str, Any]:
     """A copy of `model_settings`. Raises `ConfigurationError` for a name that no vendor has."""
+    if settings is not None and not isinstance(settings, Mapping):
+        raise ConfigurationError(f"model_settings: expected a mapping, got {settings!r}")
     for name, value in (settings or {}).items():
         if name not in SETTINGS and not isinstance(value, Mapping):
             near = difflib.get_close_matches(name, SETTINGS, 1)
@@ -96,9 +100,56 @@ def check_settings(settings: Mapping[str, Any] | None) -> dict[str, Any]:
     return dict(settings or {})
 
 
+def check_options(
+    name: object,
+    model: object,
+    system_prompt: object,
+    tool_execution: object,
+    tool_result_limit: object,
+    max_parallel_tools: object,
+    grace_seconds: object,
+) -> None:
+    """Refuse values of an agent's options that could only fail later, or mean something else than was meant.
+
+    Raises `ConfigurationError`.
+    """
+    options: tuple[tuple[str, object, bool, str], ...] = (
+        ("name", name, isinstance(name, str), "a text"),
+        ("system_prompt", system_prompt, isinstance(system_prompt, str), "a text"),
+        ("tool_execution", tool_execution, tool_execution in ("parallel", "sequential"), "'parallel' or 'sequential'"),
+        ("tool_result_limit", tool_result_limit, _is_count(tool_result_limit), "a number of characters, at least 1"),
+        (
+            "max_parallel_tools",
+            max_parallel_tools,
+            max_parallel_tools is None or _is_count(max_parallel_tools),
+            "a number of tools, at least 1, or None",
+        ),
+        ("grace_seconds", grace_seconds, _is_duration(grace_seconds), "a number of seconds, at least 0"),
+    )
+    for option, value, fits, expected in options:
+        if not fits:
+            raise ConfigurationError(f"{option}: expected {expected}, got {value!r}")
+    check_model(model)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _is_duration(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+
+
+_provider_types: weakref.WeakSet[type] = weakref.WeakSet()
+
+
 def check_model(model: Any) -> None:
     """Refuse what is neither a model's name nor a provider. Raises `ConfigurationError`."""
-    if not isinstance(model, str | Provider | None):
+    if model is None or isinstance(model, str) or type(model) in _provider_types:
+        return
+    if isinstance(model, Provider):
+        _provider_types.add(type(model))  # asking a protocol takes a third of the time that making an agent takes
+    else:
         raise ConfigurationError(
             f"model: expected a name such as 'anthropic:claude-sonnet-5' or a provider, got a {type(model).__name__}"
         )

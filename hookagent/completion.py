@@ -11,6 +11,7 @@ from hookagent.errors import MisuseError, ProviderError, ProviderErrorKind
 from hookagent.frozen import FrozenDict
 from hookagent.messages import AssistantMessage, UserMessage
 from hookagent.providers.base import Provider
+from hookagent.providers.keys import assert_ready
 from hookagent.providers.retry import ask_with_retries
 from hookagent.providers.routing import default_model, provider_for
 from hookagent.requests import BlockView, Request
@@ -44,6 +45,7 @@ async def complete_with_usage(
 ) -> Completion:
     """Ask once and say what it used, so that a plugin can have it booked; see `complete` for the arguments."""
     provider = provider_for(model if model is not None else default_model())
+    assert_ready(provider)
     request = Request(
         BlockView(Transcript([UserMessage(prompt)])),
         system=system or "",
@@ -97,7 +99,8 @@ async def complete(
     decides; `settings` are as `model_settings`. Failed calls are tried again by kind of error.
 
     Raises `ProviderError` when the model's side fails, and (`response`) when the answer is cut, refused or does not
-    fit `output`; `ConfigurationError` when no model can be found; `RequestRefusedError` for a blank prompt.
+    fit `output`; `ConfigurationError` when no model can be found, or the one that is named has no key;
+    `RequestRefusedError` for a blank prompt.
     """
     completion = await complete_with_usage(
         prompt, output=output, system=system, model=model, settings=settings, clock=clock

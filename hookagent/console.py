@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
-from hookagent.events import AgentStart, Event, IterationStart, ToolEnd, ToolStart, TurnEnd
+from hookagent.events import AgentStart, Event, IterationStart, Nested, ToolEnd, ToolStart, TurnEnd
 
 
 class Console:
@@ -22,6 +22,9 @@ class Console:
 
 
 def _line(event: Event) -> str | None:
+    if isinstance(event, Nested):
+        line = _line(event.event)
+        return None if line is None else f"  {event.agent}: {line.strip()}"
     if isinstance(event, AgentStart):
         return f"{event.agent}: model {event.model}"
     if isinstance(event, IterationStart):

@@ -8,107 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import inspect
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Coroutine, Iterator
+from typing import TYPE_CHECKING, Any
 
-import pluggy
-
-from hookagent.contract import CONTRACTS, Returned, WrongReturnError, read_return
-from hookagent.errors import MessageOrderError, PluginError
+from hookagent.contract import Returned, WrongReturnError, read_return
+from hookagent.errors import MessageOrderError, PluginError, describe_error
+from hookagent.implementations import Implementation
 from hookagent.supervise import Supervisor
 
 if TYPE_CHECKING:
     from hookagent.agent import Agent
     from hookagent.session import Session
 
-OnError = Literal["fail", "warn", "disable"]
-DEFAULT_TIME_LIMIT = 60.0
 SLOW_SECONDS = 1.0
-_LONGEST_ERROR = 2000
 
-
-class Implementation:
-    """One plugin's implementation of one hook, ready to be called with the hookspec's arguments in order."""
-
-    __slots__ = (
-        "call",
-        "contract",
-        "distribution",
-        "function",
-        "hook",
-        "is_async",
-        "on_error",
-        "plugin",
-        "takes_values",
-        "time_limit",
-    )
-
-    def __init__(
-        self,
-        implementation: pluggy.HookImpl,
-        spec_arguments: tuple[str, ...],
-        distribution: str | None,
-        on_error: OnError,
-        time_limit: float | None,
-        hook: str,
-    ) -> None:
-        self.plugin = implementation.plugin_name
-        self.distribution = distribution
-        self.hook = hook
-        self.contract = CONTRACTS[hook]
-        self.function = implementation.function
-        self.is_async = inspect.iscoroutinefunction(self.function)
-        self.on_error: OnError = on_error
-        self.time_limit = time_limit
-        # Most want exactly the hook's own arguments, in order: `function` can then be called without an adapter.
-        self.takes_values = (*implementation.argnames, "agent", "session") == spec_arguments
-        self.call: Callable[..., Any] = _adapter(spec_arguments, tuple(implementation.argnames))(self.function)
-
-    @property
-    def place(self) -> str:
-        """Where it is written, as file:line."""
-        code = getattr(inspect.unwrap(self.function), "__code__", None)
-        return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "unknown place"
-
-
-@functools.cache
-def _adapter(
-    spec_arguments: tuple[str, ...], wanted: tuple[str, ...]
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make `lambda f: lambda <all arguments>: f(<the wanted ones>)`, of names that come from signatures."""
-    source = f"lambda f: lambda {', '.join(spec_arguments)}: f({', '.join(wanted)})"
-    adapter: Callable[[Callable[..., Any]], Callable[..., Any]] = eval(source, {})
-    return adapter
-
-
-class HookTable:
-    """The implementations of every hook, in call order; an empty tuple where there is none."""
-
-    __slots__ = (*CONTRACTS, "plugins")
-
-    def __init__(self, implementations: dict[str, tuple[Implementation, ...]], plugins: tuple[str, ...] = ()) -> None:
-        self.plugins = plugins
-        for hook in CONTRACTS:
-            setattr(self, hook, implementations.get(hook, ()))
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, hook: str) -> tuple[Implementation, ...]: ...
-
-
-EMPTY_TABLE = HookTable({})
-_GATES = ("before_tools", "before_each_tool", "resolve_suspended")
-
-
-def with_gates_of(outer: HookTable, own: HookTable) -> HookTable:
-    """The hooks of a nested agent: its own, and ahead of them the gates of the agent whose tool it runs in."""
-    merged = {hook: getattr(own, hook) for hook in CONTRACTS}
-    for hook in _GATES:
-        known = {one.function for one in merged[hook]}
-        merged[hook] = (*(one for one in getattr(outer, hook) if one.function not in known), *merged[hook])
-    return HookTable(merged, own.plugins)
+_Ready = tuple[Implementation, "Callable[..., Any] | None", list[float]]
 
 
 class Dispatcher:
@@ -118,7 +33,18 @@ class Dispatcher:
     `charges`: plugin -> [calls, seconds].
     """
 
-    __slots__ = ("_task", "agent", "charges", "disabled", "failed", "monotonic", "report", "session", "supervisor")
+    __slots__ = (
+        "_ready",
+        "_task",
+        "agent",
+        "charges",
+        "disabled",
+        "failed",
+        "monotonic",
+        "report",
+        "session",
+        "supervisor",
+    )
 
     def __init__(
         self,
@@ -138,6 +64,64 @@ class Dispatcher:
         self.report = report
         self.monotonic = supervisor.clock.monotonic
         self._task: asyncio.Task[Any] | None = None
+        self._ready: dict[int, list[_Ready]] = {}
+
+    def voices(
+        self, implementations: tuple[Implementation, ...], values: list[Any], *, failed: bool = True
+    ) -> Iterator[tuple[Implementation, Coroutine[Any, Any, Returned | None]]]:
+        """Call implementations in order, and give those that have something to say, with what is to be awaited at once.
+
+        Plain ones that return nothing, the most by far, are through without a word. `values` are the hook's own
+        arguments; the caller may change the list on the way. Without `failed`, plugins that failed are left out.
+        What is awaited raises what `one` raises.
+        """
+        monotonic, abort = self.monotonic, self.supervisor.abort
+        task = self._task or self._own_task()
+        cancels = task.cancelling()
+        ready = self._ready.get(id(implementations)) or self.ready_for(implementations)
+        before = monotonic()
+        for implementation, function, charge in ready:
+            if self.failed and not failed and implementation.plugin in self.failed:
+                continue
+            if function is None or self.disabled:
+                yield implementation, self.one(implementation, *values)
+            else:
+                value: Any = None
+                error: BaseException | None = None
+                try:
+                    value = function(*values)
+                except BaseException as raised:
+                    error = raised
+                now = monotonic()
+                seconds = now - before
+                before = now  # what one took ends where the next begins
+                charge[0] += 1
+                charge[1] += seconds
+                quiet = value is None and error is None and seconds <= SLOW_SECONDS
+                if quiet and task.cancelling() == cancels and not abort.aborted:
+                    continue
+                yield implementation, self._heard(implementation, value, error, seconds, cancels)
+            before = monotonic()
+
+    def _own_task(self) -> asyncio.Task[Any]:
+        task = self._task
+        if task is None:
+            task = self._task = self.supervisor.task
+        return task
+
+    def ready_for(self, implementations: tuple[Implementation, ...]) -> list[_Ready]:
+        """Each implementation with the function to call (None: it is `async`) and what its plugin is charged."""
+        known = self._ready.get(id(implementations))
+        if known is None:
+            # The table of hooks keeps the tuple for as long as the run lives.
+            known = self._ready[id(implementations)] = [
+                (one, None if one.is_async else one.bound(self.agent, self.session), self._charge(one.plugin))
+                for one in implementations
+            ]
+        return known
+
+    def _charge(self, plugin: str) -> list[float]:
+        return self.charges.setdefault(plugin, [0, 0.0])
 
     async def one(self, implementation: Implementation, *values: Any) -> Returned | None:
         """Call one implementation with the hook's own arguments; None when it returned nothing.
@@ -149,35 +133,30 @@ class Dispatcher:
         if self.disabled and implementation.plugin in self.disabled and implementation.contract.softened:
             return None
         start = self.monotonic()
-        task = self._task
-        if task is None:
-            task = self._task = self.supervisor.task
-        cancels = task.cancelling()
-        returned: Returned | None = None
-        coroutine: Any = None
+        cancels = self._own_task().cancelling()
         value: Any = None
         error: BaseException | None = None
         try:
-            if implementation.takes_values:
-                value = implementation.function(*values)
-            else:
-                value = implementation.call(*values, self.agent, self.session)
-            if implementation.is_async:
-                coroutine = value
-            elif value is not None:
-                returned = self._read(implementation, value)
+            value = implementation.call(*values, self.agent, self.session)
         except BaseException as raised:
             error = raised
-        if task.cancelling() > cancels:
+        if implementation.is_async and error is None:
+            value, error = await self._awaited(implementation, value)
+        return await self._heard(implementation, value, error, self.charge(implementation, start), cancels)
+
+    async def _heard(
+        self, implementation: Implementation, value: Any, error: BaseException | None, seconds: float, cancels: int
+    ) -> Returned | None:
+        """What a call of an implementation came to, and what follows from it."""
+        task = self._own_task()
+        if task.cancelling() > cancels and not implementation.is_async:
             error = await _undo_cancel(task, cancels) or error
-        if coroutine is not None:
-            value, error = await self._awaited(implementation, coroutine)
-            if error is None:
-                try:
-                    returned = self._read(implementation, value)
-                except BaseException as raised:
-                    error = raised
-        seconds = self.charge(implementation, start)
+        returned: Returned | None = None
+        if error is None:
+            try:
+                returned = self._read(implementation, value)
+            except BaseException as raised:
+                error = raised
         if error is not None:
             self._fail(implementation, error, seconds)
             return None
@@ -189,22 +168,50 @@ class Dispatcher:
             self.report(implementation, "slow", self.slowness(implementation, seconds), seconds)
         return returned
 
-    def plain(self, implementation: Implementation, *values: Any) -> None:
-        """Call an `on_event` implementation: synchronous, returns nothing. Raises `PluginError` as `one` does."""
-        if self.disabled and implementation.plugin in self.disabled:
-            return
-        start = self.monotonic()
-        error: BaseException | None = None
-        try:
-            if implementation.takes_values:
-                value = implementation.function(*values)
-            else:
-                value = implementation.call(*values, self.agent, self.session)
-            if value is not None:
+    def announce(
+        self, implementations: tuple[Implementation, ...], event: Any, spares: Callable[[str], bool] | None
+    ) -> BaseException | None:
+        """Tell `on_event` implementations of an event; gives the first failure, when all have heard.
+
+        `spares` says which plugins are not to hear of this one. Plugins that failed hear nothing any more.
+        """
+        monotonic = self.monotonic
+        first: BaseException | None = None
+        ready = self._ready.get(id(implementations)) or self.ready_for(implementations)
+        before = monotonic()
+        for implementation, function, charge in ready:
+            if self.failed or self.disabled or spares is not None:
+                plugin = implementation.plugin
+                if plugin in self.failed or plugin in self.disabled or (spares is not None and spares(plugin)):
+                    continue
+            if function is None:
+                continue
+            value: Any = None
+            error: BaseException | None = None
+            try:
+                value = function(event)
+            except BaseException as raised:
+                error = raised
+            now = monotonic()
+            seconds = now - before
+            before = now
+            charge[0] += 1
+            charge[1] += seconds
+            if value is None and error is None and seconds <= SLOW_SECONDS:
+                continue
+            try:
+                self._told(implementation, value, error, seconds)
+            except (PluginError, KeyboardInterrupt) as failure:
+                first = first or failure
+            before = monotonic()
+        return first
+
+    def _told(self, implementation: Implementation, value: Any, error: BaseException | None, seconds: float) -> None:
+        if error is None:
+            try:
                 self._read(implementation, value)
-        except BaseException as raised:
-            error = raised
-        seconds = self.charge(implementation, start)
+            except BaseException as raised:
+                error = raised
         if error is not None:
             self._fail(implementation, error, seconds)
         elif seconds > SLOW_SECONDS:
@@ -235,13 +242,14 @@ class Dispatcher:
     def charge(self, implementation: Implementation, start: float, others: float = 0.0) -> float:
         """Book one call; `others` are seconds spent in what it called. Returns its own seconds."""
         seconds = self.monotonic() - start - others
-        try:
-            charge = self.charges[implementation.plugin]
-        except KeyError:
-            charge = self.charges[implementation.plugin] = [0, 0.0]
+        self.book(implementation, seconds)
+        return seconds
+
+    def book(self, implementation: Implementation, seconds: float) -> None:
+        """Book one call that took so long itself."""
+        charge = self._charge(implementation.plugin)
         charge[0] += 1
         charge[1] += seconds
-        return seconds
 
     def slowness(self, implementation: Implementation, seconds: float) -> str:
         """Say how slow a call was, and where it is written."""
@@ -286,17 +294,6 @@ class OverranError(Exception):
 
     def __init__(self, limit: float | None) -> None:
         super().__init__(f"overran its time limit of {limit:g} s" if limit is not None else "overran its time limit")
-
-
-def describe_error(error: BaseException) -> str:
-    """A foreign exception in words: its type, and its text where it has one, whatever its `__str__` does."""
-    try:
-        text = str(error).strip()
-    except Exception as broken:
-        text = f"its text form raised {type(broken).__name__}"
-    if len(text) > _LONGEST_ERROR:
-        text = f"{text[:_LONGEST_ERROR]}…"
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 async def _undo_cancel(task: asyncio.Task[Any], cancels: int) -> WrongReturnError:

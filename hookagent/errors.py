@@ -46,6 +46,9 @@ RETRYABLE_KINDS: frozenset[str] = frozenset(
 )
 
 
+_LONGEST_ERROR = 2000
+
+
 class HookagentError(Exception):
     """Base of every error that hookagent raises itself."""
 
@@ -163,3 +166,14 @@ class RunError(HookagentError):
     def __init__(self, result: RunResult) -> None:
         self.result = result
         super().__init__(f"run {result.status}: {result.reason or result.answer}")
+
+
+def describe_error(error: BaseException) -> str:
+    """A foreign exception in words: its type, and its text where it has one, whatever its `__str__` does."""
+    try:
+        text = str(error).strip()
+    except Exception as broken:
+        text = f"its text form raised {type(broken).__name__}"
+    if len(text) > _LONGEST_ERROR:
+        text = f"{text[:_LONGEST_ERROR]}…"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -2,7 +2,7 @@
 
 Every event begins with the same four fields: `number`, `seconds` (the run's monotonic clock), `turn` and
 `iteration` (0 outside of one). `type` is the word that `--json` prints. The trace keeps all of them but
-`MessageDelta`, `ToolProgress` and plain hook calls.
+`MessageDelta`, `ToolProgress`, `Nested` and plain hook calls.
 """
 
 # ruff: noqa: D102 - `type` means the same everywhere and is explained once, above
@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from hookagent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
+from hookagent.nested_event import Nested as Nested
 from hookagent.usage import Usage
 
 
@@ -330,9 +331,9 @@ class AgentEnd(NamedTuple):
 Event = (
     AgentStart | TurnStart | IterationStart | RequestSent | ResponseReceived | MessageStart | MessageDelta
     | MessageEnd | MessageReplaced | ToolStart | ResolveStart | ResolveEnd | ToolProgress | ToolEnd
-    | HookReport | Compaction | Retry | ErrorEvent | TurnEnd | AgentEnd
+    | Nested | HookReport | Compaction | Retry | ErrorEvent | TurnEnd | AgentEnd
 )
 # fmt: on
 
-UNTRACED: frozenset[str] = frozenset({"message_delta", "tool_progress"})
+UNTRACED: frozenset[str] = frozenset({"message_delta", "tool_progress", "nested"})
 """The types that are announced but not kept."""

@@ -1,8 +1,8 @@
 """The hooks. Each docstring has five parts: Fires, Returns, Order, Owns, Since.
 
 Every hook may also take `agent` (the `Agent`) and `session` (a read-only `Session`: transcript, trace,
-turn, iteration, user_prompt, usage, context_percent, limits); an implementation names only the arguments
-it wants. A *message* is a `str`, a `UserMessage` or a list of them; what a plugin adds is user-role and
+turn, iteration, user_prompt, usage, context_percent, limits, abort_signal); an implementation names only the
+arguments it wants. A *message* is a `str`, a `UserMessage` or a list of them; what a plugin adds is user-role and
 carries its name as `origin`. What a hook may return, and what happens when it fails, is the table in
 `hookagent.contract`. `def` and `async def` behave the same, unless a hook says that it takes one form only.
 """
@@ -276,7 +276,8 @@ def on_complete(outcome: Outcome, agent: Agent, session: Session) -> Messages | 
     Fires: always, once per turn, with the named outcome: completed, failed, limit, refused, waiting,
     aborted or stopped.
     Returns: messages, kept for the next turn; they never restart this one. None. A failure here keeps
-    answer and status, is listed with the run's errors, and makes the command exit with 1.
+    answer and status, is listed with the run's errors, and makes the command exit with 1; no other turn
+    begins in that run.
     Order: list order; every plugin is called.
     Owns: the outcome is frozen and may be kept.
     Since: 0.1
@@ -288,7 +289,8 @@ def on_event(event: Event, agent: Agent, session: Session) -> None:
     """See everything that happens, as it happens.
 
     Fires: for each event, deltas and progress included, before anything goes on; plain `def` only.
-    Returns: nothing. A failure stops the run at its next step.
+    Returns: nothing. A failure stops the run at its next step; while a turn's end is announced, that is the
+    next turn, and where none is due the failure is listed with the run's errors.
     Order: list order.
     Owns: events are frozen and may be kept.
     Since: 0.1

@@ -19,8 +19,8 @@ import pluggy
 
 from hookagent import discovery, hookspecs
 from hookagent.contract import CONTRACTS
-from hookagent.dispatch import DEFAULT_TIME_LIMIT, EMPTY_TABLE, HookTable, Implementation, OnError
 from hookagent.errors import ConfigurationError, PluginLoadError
+from hookagent.implementations import DEFAULT_TIME_LIMIT, EMPTY_TABLE, HookTable, Implementation, OnError
 from hookagent.markers import NAME
 from hookagent.validation import check_plugin, is_computed
 

@@ -60,6 +60,8 @@ class Limits:
             return cls()
         if isinstance(value, Limits):
             return value
+        if not isinstance(value, Mapping):
+            raise ConfigurationError(f"limits: expected a mapping or Limits, got {value!r}")
         known = [one.name for one in fields(cls)]
         for name in value:
             if name not in known:

@@ -145,10 +145,13 @@ class AssistantMessage:
         """The calls, in call order."""
         calls = self._calls
         if calls is None:
-            # Read many times in a round, picked out once.
-            calls = tuple([part for part in self.parts if type(part) is ToolCall])
-            if len(calls) == len(self.parts):
-                calls = self.parts  # type: ignore[assignment]  # nothing but calls: one tuple does for both
+            # Read many times in a round, picked out once; where there is nothing but calls, one tuple does for both.
+            parts: Any = self.parts
+            if len(parts) == 1:
+                calls = parts if type(parts[0]) is ToolCall else ()
+            else:
+                calls = tuple([part for part in parts if type(part) is ToolCall])
+                calls = parts if len(calls) == len(parts) else calls
             object.__setattr__(self, "_calls", calls)
         return calls
 

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import os
+import sys
 import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from hookagent.errors import MisuseError
-from hookagent.work import contained
+from hookagent.interrupts import pass_interrupt
+from hookagent.work import Contained, contained
 
 ValueT = TypeVar("ValueT")
 
 _lock = threading.RLock()  # a garbage collection may come while it is held, and end an agent
 _loop: asyncio.AbstractEventLoop | None = None
+# On Windows no signal interrupts the waiting for a lock: there it has to end by itself now and then.
+_PATIENCE_SECONDS = 0.1 if sys.platform == "win32" else None
+
+LOOP_THREAD = "hookagent-loop"
+"""The name of the loop's thread."""
 
 
 def _private_loop() -> asyncio.AbstractEventLoop:
@@ -24,7 +32,7 @@ def _private_loop() -> asyncio.AbstractEventLoop:
         if _loop is None or _loop.is_closed():
             loop = asyncio.new_event_loop()
             try:
-                threading.Thread(target=_serve, args=(loop,), name="hookagent-loop", daemon=True).start()
+                threading.Thread(target=_serve, args=(loop,), name=LOOP_THREAD, daemon=True).start()
             except RuntimeError:
                 loop.close()  # a loop that nobody runs would let every later caller wait for ever
                 raise
@@ -34,7 +42,11 @@ def _private_loop() -> asyncio.AbstractEventLoop:
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
-    loop.run_forever()
+    while not loop.is_closed():
+        # A task that raises KeyboardInterrupt or SystemExit has ended, and would take the loop of all others with it.
+        with contextlib.suppress(KeyboardInterrupt, SystemExit):
+            loop.run_forever()
+            return
 
 
 def _forget_after_fork() -> None:
@@ -56,13 +68,49 @@ def start_in_private_loop(make: Callable[[], Coroutine[Any, Any, Any]]) -> None:
     asyncio.run_coroutine_threadsafe(contained(make()), _private_loop())
 
 
+class _Started:
+    """A coroutine on its way into a loop; its `future` is there before it begins, whenever an interrupt comes."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, Any]) -> None:
+        self.future: concurrent.futures.Future[Contained] = concurrent.futures.Future()
+        self._loop = loop
+        self._coroutine = coroutine
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Let the loop begin it; a second time nothing happens."""
+        if not self.future.running() and not self.future.done():
+            self._loop.call_soon_threadsafe(self._make_task)
+
+    def forget(self) -> None:
+        """It has not begun."""
+        if self.future.cancelled():
+            self._coroutine.close()
+
+    def _make_task(self) -> None:
+        if self.future.set_running_or_notify_cancel():
+            self._task = self._loop.create_task(self._carry_out())
+
+    async def _carry_out(self) -> None:
+        # Contained, because a KeyboardInterrupt that a task raises would end the loop for everybody.
+        self.future.set_result(await contained(self._coroutine))
+
+
+def _wait_for(future: concurrent.futures.Future[Contained]) -> concurrent.futures.Future[Contained]:
+    """Wait until it is done, and let signal handlers run meanwhile."""
+    while not concurrent.futures.wait([future], _PATIENCE_SECONDS).done:
+        pass
+    return future
+
+
 def run_in_private_loop(
     make: Callable[[], Coroutine[Any, Any, ValueT]], instead: str, interrupted: Callable[[], object] | None = None
 ) -> ValueT:
     """Run the coroutine that `make` gives to its end in the private loop, with the caller's context variables.
 
     `instead` is the advice for a caller that is in a running event loop (`MisuseError`); `interrupted` is
-    called once when a `KeyboardInterrupt` reaches the waiting caller, whose end is then waited for.
+    called once when a `KeyboardInterrupt` reaches the waiting caller, whose end is then waited for. One that comes
+    while a question is open is the answer to that (see `take_interrupts`), and the caller waits on.
     """
     try:
         asyncio.get_running_loop()
@@ -70,17 +118,24 @@ def run_in_private_loop(
         pass
     else:
         raise MisuseError(f"called inside a running event loop, which it would block; {instead}")
-    # Contained, because a KeyboardInterrupt that a task raises would end the loop for everybody.
-    loop = _private_loop()
-    future = asyncio.run_coroutine_threadsafe(contained(make()), loop)
-    try:
-        outcome = future.result()
-    except KeyboardInterrupt:
-        if future.done() or interrupted is None:
+    started = _Started(_private_loop(), make())
+    future = started.future
+    while True:
+        try:
+            started.begin()
+            outcome = _wait_for(future).result()
+            break
+        except KeyboardInterrupt:
+            if future.cancel() or future.done():  # it has not begun, and never will; or it has ended
+                started.forget()
+                raise
+            if pass_interrupt():
+                continue
+            if interrupted is None:
+                raise
+            interrupted()
+            _wait_for(future)
             raise
-        interrupted()
-        concurrent.futures.wait([future])
-        raise
     if outcome.error is not None:
         raise outcome.error
     value: ValueT = outcome.value

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import threading
+import itertools
 from typing import Literal, Protocol
 
+from hookagent.errors import ConfigurationError
 from hookagent.messages import UserMessage
 
 QueueMode = Literal["one-at-a-time", "all"]
@@ -21,54 +22,78 @@ class QueueWatcher(Protocol):
 
 
 class MessageQueue:
-    """Messages in the order in which they came; safe from any thread.
+    """Messages in the order in which they came; safe from any thread and from signal handlers.
 
-    A message leaves only by `take` (it is stored), `take_back` or `clear`. Messages are told apart by
-    identity, so equal texts may wait side by side.
+    A message leaves only by `take` (it is stored, or taken back by whoever finds it with `peek`) or `clear`; what
+    left otherwise than by being stored is never delivered. Messages are told apart by identity, so equal texts
+    may wait side by side.
     """
 
-    __slots__ = ("_lock", "_messages", "mode", "watcher")
+    # Without a lock, which a signal handler would find taken by the very code that it interrupted: each step is one
+    # operation of a dict, in which nothing can come between.
+    __slots__ = ("_messages", "_mode", "_numbers", "watcher")
 
     def __init__(self, mode: QueueMode = "one-at-a-time") -> None:
-        self.mode: QueueMode = mode
-        self._messages: tuple[UserMessage, ...] = ()
-        self._lock = threading.Lock()
+        self.mode = mode
+        self._messages: dict[int, UserMessage] = {}
+        self._numbers = itertools.count()
         self.watcher: QueueWatcher | None = None
+
+    @property
+    def mode(self) -> QueueMode:
+        """How many go in at once; may be changed at any time. Raises `ConfigurationError` for anything else."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: QueueMode) -> None:
+        if mode not in ("one-at-a-time", "all"):
+            raise ConfigurationError(f"queue mode: expected 'one-at-a-time' or 'all', got {mode!r}")
+        self._mode: QueueMode = mode
 
     def put(self, message: UserMessage) -> None:
         """Add a message at the end."""
-        with self._lock:
-            self._messages = (*self._messages, message)
-        if self.watcher is not None:
+        watcher = self.watcher
+        # Before anybody can take it: that it came must not be written behind that it went.
+        if watcher is not None:
+            watcher.queued(message)
+        self._messages[next(self._numbers)] = message
+        if watcher is None and self.watcher is not None:
             self.watcher.queued(message)
 
     def peek(self) -> tuple[UserMessage, ...]:
         """All messages that wait, left where they are."""
-        return self._messages
+        return tuple(self._messages.values()) if self._messages else ()
 
     def due(self) -> tuple[UserMessage, ...]:
         """The messages that may go in next, left where they are: the first one, or all."""
-        messages = self._messages
-        return messages if self.mode == "all" else messages[:1]
+        if not self._messages:
+            return ()
+        messages = tuple(self._messages.values())
+        return messages if self._mode == "all" else messages[:1]
 
     def take(self, message: UserMessage) -> bool:
         """Remove this very message; whether it was there."""
-        with self._lock:
-            kept = tuple(one for one in self._messages if one is not message)
-            found = len(kept) != len(self._messages)
-            self._messages = kept
-        if found and self.watcher is not None:
-            self.watcher.taken(message)
-        return found
+        for number, one in tuple(self._messages.items()):
+            if one is message and self._messages.pop(number, None) is not None:
+                if self.watcher is not None:
+                    self.watcher.taken(message)
+                return True
+        return False
 
     def clear(self) -> tuple[UserMessage, ...]:
         """Remove all messages, and return them."""
-        with self._lock:
-            cleared, self._messages = self._messages, ()
-        if self.watcher is not None:
-            for message in cleared:
-                self.watcher.taken(message)
-        return cleared
+        cleared = []
+        for number in tuple(self._messages):
+            message = self._messages.pop(number, None)
+            if message is not None:
+                cleared.append(message)
+                if self.watcher is not None:
+                    self.watcher.taken(message)
+        return tuple(cleared)
+
+    def holds(self, message: UserMessage) -> bool:
+        """Whether this very message waits."""
+        return any(one is message for one in tuple(self._messages.values()))
 
     def __len__(self) -> int:
         return len(self._messages)
@@ -82,11 +107,17 @@ class TwoQueues:
 
     def peek_steering(self) -> tuple[UserMessage, ...]:
         """For the loop: what may go in now."""
-        return self.steering.due()
+        steering = self.steering
+        return steering.due() if steering._messages else ()
 
     def peek_follow_up(self) -> tuple[UserMessage, ...]:
         """For the loop: what may go in now."""
         return self.follow_ups.due()
+
+    def still_wanted(self, message: UserMessage) -> bool:
+        """For the loop: whether the message was not taken back since it was looked at."""
+        queue = {"steer": self.steering, "follow_up": self.follow_ups}.get(message.via)
+        return queue is None or queue.holds(message)
 
     def take(self, message: UserMessage) -> None:
         """For the loop: the message is stored."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from hookagent.assembly import check_model
 from hookagent.host import LoadedPlugin
 from hookagent.limits import Limits
 from hookagent.loop.run import Run
@@ -85,6 +86,7 @@ class Readings:
 
     @model.setter
     def model(self, model: str | Provider) -> None:
+        check_model(model)
         self._model = model
         self._provider = None if isinstance(model, str) else model
 

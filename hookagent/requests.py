@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hookagent.tools.tool import Tool
 
 
+_put = object.__setattr__
 _NOTHING_REPLACED: Mapping[int, ToolRound] = MappingProxyType({})
 
 
@@ -30,8 +31,8 @@ class BlockView(Sequence[Block]):
     `start`, ascending; `replaced` maps an index to the round that stands there instead.
     """
 
-    __slots__ = ("_length", "kept", "replaced", "start", "transcript")
-    _length: int
+    __slots__ = ("kept", "replaced", "size", "start", "transcript")
+    size: int
     transcript: Transcript
     start: int
     kept: tuple[int, ...]
@@ -44,19 +45,22 @@ class BlockView(Sequence[Block]):
         kept: tuple[int, ...] = (),
         replaced: Mapping[int, ToolRound] = _NOTHING_REPLACED,
     ) -> None:
-        put = object.__setattr__
-        put(self, "transcript", transcript)
-        put(self, "start", start)
-        put(self, "kept", kept)
+        view: Any = self
+        # Its slots are filled in a twin that is not frozen, which is three times as fast (see `quick_values`).
+        _put(view, "__class__", _OpenView)
+        view.transcript = transcript
+        view.start = start
+        view.kept = kept
         # A snapshot does not grow.
-        put(self, "_length", len(kept) + len(transcript) - start)
-        put(self, "replaced", replaced if type(replaced) is MappingProxyType else MappingProxyType(dict(replaced)))
+        view.size = len(kept) + len(transcript) - start
+        view.replaced = replaced if type(replaced) is MappingProxyType else MappingProxyType(dict(replaced))
+        view.__class__ = BlockView
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a view of blocks is frozen; '{name}' cannot be set (use the methods of the request)")
 
     def __len__(self) -> int:
-        return self._length
+        return self.size
 
     def index_of(self, position: int) -> int:
         """The transcript's index of the block at `position` of this view."""
@@ -83,6 +87,14 @@ class BlockView(Sequence[Block]):
             yield replaced.get(place) or transcript[place]
         for place in range(self.start, len(transcript)):
             yield replaced.get(place) or transcript[place]
+
+
+class _OpenView(Sequence[Block]):
+    """A `BlockView` that is being made: of the same layout, and not yet frozen."""
+
+    __slots__ = BlockView.__slots__
+    __getitem__ = BlockView.__getitem__
+    __len__ = BlockView.__len__
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hookagent.abort import AbortSignal
+from hookagent.errors import MisuseError
 from hookagent.frozen import freeze
 from hookagent.loop.direct import run_call
 from hookagent.loop.run import Run
 from hookagent.loop.turn import Finished, run_turns
 from hookagent.messages import ToolCall, ToolResult, UserMessage
 from hookagent.result import RunResult
-from hookagent.tools.context import calling_context
+from hookagent.session import SessionState
+from hookagent.supervise import Supervisor
+from hookagent.tools.context import calling_context, calling_run
+
+_DEEPEST = 32
+"""How deep a `call_tool` may stand in the hooks and tools of another one."""
+_depth: contextvars.ContextVar[int] = contextvars.ContextVar("hookagent_direct_calls", default=0)
 
 
 async def carry_out(
@@ -28,8 +34,7 @@ async def carry_out(
     """
     supervisor = run.supervisor
     abort = supervisor.abort
-    abort.on_abort(supervisor.interrupt_soon)
-    _follow_parent(abort)
+    forget = _heed_aborts(supervisor)
     task = asyncio.get_running_loop().create_task(run_turns(run, prompts), context=context)
     cancellation: asyncio.CancelledError | None = None
     try:
@@ -40,28 +45,75 @@ async def carry_out(
                 cancellation = cancelled
                 abort.set("cancelled by the caller")
     finally:
+        forget()
         supervisor.close()
     return task.result(), cancellation
 
 
+def check_place(what: str, run: Run | None, state: SessionState | None = None) -> None:
+    """Refuse what belongs to the event loop of an active run elsewhere, and what a closed session cannot do.
+
+    Raises `MisuseError`.
+    """
+    if run is not None and run.supervisor.loop is not asyncio.get_running_loop():
+        raise MisuseError(
+            f"{what}: the agent runs in another event loop and belongs to it; call it there, with "
+            "asyncio.run_coroutine_threadsafe(...) or from an async tool"
+        )
+    if state is not None and state.ended:
+        raise MisuseError(f"{what}: the session was closed; call reset() to begin a new one")
+
+
+def check_waiting(run: Run) -> None:
+    """Refuse to wait for the end of a run in another event loop, or inside of that run. Raises `MisuseError`."""
+    check_place("wait_idle()", run)
+    inside: Run | None = calling_run()
+    while inside is not None:
+        if inside is run:
+            raise MisuseError("wait_idle(): called inside of a tool of the run that it would wait for")
+        inside = inside.parent
+
+
 async def call_directly(run: Run, name: str, arguments: Mapping[str, Any]) -> ToolResult:
     """Run one tool call for a run that is no turn; an abort of the run it is called in ends it too."""
+    depth = _depth.get() + 1
+    if depth > _DEEPEST:
+        raise MisuseError(
+            f"call_tool(): called inside of its own hooks or tools, {_DEEPEST} deep; "
+            "a hook that calls a tool must leave its own calls alone"
+        )
     run.detached = True
     supervisor = run.supervisor
-    supervisor.abort.on_abort(supervisor.interrupt_soon)
-    _follow_parent(supervisor.abort)
+    if supervisor.context is not None:
+        supervisor.context.run(_depth.set, depth)
+    _depth.set(depth)
+    forget = _heed_aborts(supervisor)
     try:
         return await run_call(run, ToolCall(f"call_{secrets.token_hex(12)}", name, freeze(arguments)))
     finally:
+        _depth.set(depth - 1)
+        forget()
         supervisor.close()
 
 
-def _follow_parent(abort: AbortSignal) -> None:
-    """Abort with the run whose tool this is called in, if it is called in one."""
+def _heed_aborts(supervisor: Supervisor) -> Callable[[], None]:
+    """Let an abort reach a run, also that of the run whose tool this is called in, if any; returns what ends that.
+
+    A signal outlives the run, and would keep alive what hears it.
+    """
+    abort = supervisor.abort
+    forget = abort.on_abort(supervisor.interrupt_soon)
     parent = calling_context()
-    if parent is not None:
-        parent_abort = parent.abort
-        parent_abort.on_abort(lambda: abort.set(parent_abort.reason))
+    if parent is None:
+        return forget
+    parent_abort = parent.abort
+    forget_parent = parent_abort.on_abort(lambda: abort.set(parent_abort.reason))
+
+    def forget_both() -> None:
+        forget()
+        forget_parent()
+
+    return forget_both
 
 
 def result_of(run: Run, finished: Finished, seconds: float) -> RunResult:

@@ -6,10 +6,12 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
+from hookagent.abort import AbortSignal
 from hookagent.events import Event
 from hookagent.frozen import JsonValue
 from hookagent.limits import Limits
 from hookagent.messages import UserMessage
+from hookagent.trace import Trace
 from hookagent.transcript import ToolRound, Transcript
 from hookagent.usage import NO_USAGE, Usage
 
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
 class SessionState:
     """Everything a session is, changed by the loop alone.
 
-    `first_task` and `newest_user` are transcript indexes of what cannot be dropped from a request;
-    `pending` are the calls of a round that waits; `tools_called` the names called in this turn.
+    `abort` is the signal of the active run, or of the last one; `first_task` and `newest_user` are transcript
+    indexes of what cannot be dropped from a request; `pending` are the calls of a round that waits;
+    `tools_called` the names called in this turn.
     """
 
     __slots__ = (
+        "abort",
         "charges",
         "disabled",
         "ended",
@@ -40,6 +44,7 @@ class SessionState:
         "pending",
         "plugin_state",
         "plugin_usage",
+        "protected",
         "shapes",
         "started",
         "streaming",
@@ -57,8 +62,9 @@ class SessionState:
     def __init__(self, limits: Limits, parent_id: str | None = None) -> None:
         self.id = secrets.token_hex(8)
         self.parent_id = parent_id
+        self.abort = AbortSignal()
         self.transcript = Transcript()
-        self.trace: list[Event] = []
+        self.trace = Trace()
         self.number = 0
         self.turn = 0
         self.iteration = 0
@@ -74,6 +80,8 @@ class SessionState:
         self.used_ids: set[str] = set()
         self.first_task: int | None = None
         self.newest_user: int | None = None
+        self.protected: tuple[int, ...] = ()
+        """The transcript indexes that no request may leave out, ascending."""
         self.pending: list[CallState] = []
         self.tools_called: list[str] = []
         self.last_reply_tokens: int | None = None
@@ -92,6 +100,8 @@ class SessionState:
                     self.first_task = index
                 if block.origin is None or self.newest_user is None:
                     self.newest_user = index
+                first, newest = self.first_task, self.newest_user
+                self.protected = (first,) if first == newest else (first, newest)
         self.transcript = transcript
 
     def know_window(self, window: int | None) -> None:
@@ -108,34 +118,27 @@ class SessionState:
             self.lowered_window = window
         self.know_window(self.window)
 
-    @property
-    def protected(self) -> tuple[int, ...]:
-        """The transcript indexes that no request may leave out, ascending."""
-        if self.first_task is None or self.newest_user is None:
-            return ()
-        return (self.first_task,) if self.first_task == self.newest_user else (self.first_task, self.newest_user)
-
 
 class TraceView(Sequence[Event]):
     """The trace, read-only; it grows as the session goes on."""
 
-    __slots__ = ("_events",)
+    __slots__ = ("_trace",)
 
-    def __init__(self, events: list[Event]) -> None:
-        self._events = events
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
 
     def __len__(self) -> int:
-        return len(self._events)
+        return len(self._trace.events())
 
     @overload
     def __getitem__(self, index: int) -> Event: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[Event]: ...
     def __getitem__(self, index: int | slice) -> Event | Sequence[Event]:
-        return self._events[index]
+        return self._trace.events()[index]
 
     def __iter__(self) -> Iterator[Event]:
-        return iter(self._events)
+        return iter(self._trace.events())
 
 
 class Session:
@@ -212,6 +215,11 @@ class Session:
         return self._state.limits
 
     @property
+    def abort_signal(self) -> AbortSignal:
+        """The abort signal of the run that is active, or of the last one: `session.abort_signal.aborted`."""
+        return self._state.abort
+
+    @property
     def waiting(self) -> bool:
         """Whether calls wait for an answer."""
         return any(one.suspended and one.result is None for one in self._state.pending)
@@ -219,7 +227,7 @@ class Session:
     @property
     def hook_calls(self) -> Mapping[str, tuple[int, float]]:
         """Per plugin, how many hook calls it got and how many seconds it took."""
-        return {plugin: (int(calls), seconds) for plugin, (calls, seconds) in self._state.charges.items()}
+        return {plugin: (int(calls), seconds) for plugin, (calls, seconds) in self._state.charges.items() if calls}
 
     @property
     def plugin_usage(self) -> Mapping[str, Usage]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import threading
 from collections.abc import Coroutine
 from typing import Any, Literal
 
@@ -25,14 +26,16 @@ class Supervisor:
 
     __slots__ = (
         "_abort_time",
-        "_task",
         "_waiting",
         "abort",
+        "cancelled_at_abort",
+        "cancelled_after_grace",
         "clock",
         "context",
         "grace_seconds",
-        "inline_task",
         "loop",
+        "own_task",
+        "thread",
         "watch",
     )
 
@@ -43,20 +46,25 @@ class Supervisor:
         self.abort = abort
         self.watch = Watch(clock)
         self.loop = asyncio.get_running_loop()
+        self.thread = threading.get_ident()
         self.context = context
-        self.inline_task: asyncio.Task[Any] | None = None
+        # Tasks that carry others' code out in line (`in_line`), for as long as they do. What is asked to stop by an
+        # abort, and what has the grace time to end by itself.
+        self.cancelled_at_abort: set[asyncio.Task[Any]] = set()
+        self.cancelled_after_grace: set[asyncio.Task[Any]] = set()
         self.grace_seconds = grace_seconds
-        self._task: asyncio.Task[Any] | None = None
+        self.own_task: asyncio.Task[Any] | None = None
+        """`task`, once somebody has asked for it; for those who ask in each round."""
         self._abort_time: float | None = None
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._waiting: dict[asyncio.Future[None], None] = {}  # an abort wakes them in the order they came
 
     @property
     def task(self) -> asyncio.Task[Any]:
         """The run's own task: the one that first asks for it, which only the loop and its dispatcher do."""
-        task = self._task
+        task = self.own_task
         if task is None:
             # Kept, since Python 3.11 looks it up slowly and it is wanted for each hook.
-            task = self._task = asyncio.current_task()
+            task = self.own_task = asyncio.current_task()
             assert task is not None
         return task
 
@@ -73,8 +81,18 @@ class Supervisor:
         for future in tuple(self._waiting):
             if not future.done():
                 future.set_result(None)
-        if self.inline_task is not None:
-            self.inline_task.cancel()
+        for task in tuple(self.cancelled_at_abort):
+            task.cancel()
+        if self.cancelled_after_grace:
+            self.watch.limit(self.grace_left, self._end_grace)
+
+    def _end_grace(self) -> None:
+        for task in tuple(self.cancelled_after_grace):
+            task.cancel()
+
+    def is_aborted(self) -> bool:
+        """Whether the abort signal was given, for those who ask by a call."""
+        return self.abort.aborted
 
     @property
     def grace_left(self) -> float:
@@ -90,11 +108,11 @@ class Supervisor:
         """
         if limit is None:
             if heed_abort:
-                self._waiting.add(future)
+                self._waiting[future] = None
             try:
                 await future
             finally:
-                self._waiting.discard(future)
+                self._waiting.pop(future, None)
             return False
         overran = False
 
@@ -106,11 +124,11 @@ class Supervisor:
 
         deadline = self.watch.limit(limit, wake)
         if heed_abort:
-            self._waiting.add(future)
+            self._waiting[future] = None
         try:
             await future
         finally:
-            self._waiting.discard(future)
+            self._waiting.pop(future, None)
             deadline.cancel()
         return overran
 

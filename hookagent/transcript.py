@@ -90,6 +90,11 @@ class Transcript(Sequence[Block]):
         self._open_round: ToolRound | None = None
         self._held: tuple[UserMessage, ...] = ()
 
+    def end(self) -> tuple[int, Block | None, ToolRound | None]:
+        """How many closed blocks there are, the newest of them, and the open round: one question for three."""
+        length = self._length
+        return length, self._log[length - 1] if length else None, self._open_round
+
     @property
     def open_round(self) -> ToolRound | None:
         """The round whose calls still wait for results, if there is one."""

@@ -1,11 +1,12 @@
-"""A piece of others' code in a task of its own, and how it ended."""
+"""A piece of others' code, in a task of its own or in line, and how it ended."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Coroutine
-from typing import Any
+import types
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, Protocol
 
 
 class Contained:
@@ -77,3 +78,112 @@ class Work:
         """Ask it to end."""
         if self.task is not None:
             self.task.cancel()
+
+
+class Waiting(Protocol):
+    """Told of the waiting of a coroutine that is carried out in line."""
+
+    def asleep(self) -> None:
+        """It waits for something: other code may run now."""
+
+    def awake(self) -> None:
+        """It goes on."""
+
+
+class Left:
+    """What is left of a coroutine that was carried out in line and did not end when it was asked to."""
+
+    __slots__ = ("_coroutine", "_step", "_waits_for")
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Any], step: Callable[..., Any], waits_for: Any) -> None:
+        self._coroutine = coroutine
+        self._step = step
+        self._waits_for = waits_for
+
+    async def go_on(self) -> Any:
+        """The rest of it, for a task of its own."""
+        return await self._steps()
+
+    @types.coroutine
+    def _steps(self) -> Generator[Any, Any, Any]:
+        return (yield from _carry_on(self._coroutine, self._step, self._waits_for, None, None, None))
+
+
+@types.coroutine
+def in_line(
+    coroutine: Coroutine[Any, Any, Any],
+    step: Callable[..., Any],
+    task: asyncio.Task[Any],
+    leaves: Callable[[], bool],
+    waiting: Waiting | None = None,
+) -> Generator[Any, Any, Any]:
+    """Carry a coroutine out in `task`, which awaits this: what `await` does, but that it can be left.
+
+    A task of its own costs more than the rest of a round, and most tools and hooks never wait for anything. `step`
+    calls a function in the context that the coroutine belongs to (`Context.run`). Where it was cancelled, waits for
+    something all the same, and `leaves()` says so, the value is a `Left`: its rest is for a task of its own. Of a
+    cancellation that gets out, `from_outside` says whether the coroutine itself asked for it. `waiting` is told
+    each time that it begins and ends to wait.
+    """
+    try:
+        waits_for = step(coroutine.send, None)
+    except StopIteration as stop:
+        return stop.value
+    return (yield from _carry_on(coroutine, step, waits_for, task, leaves, waiting))
+
+
+def _carry_on(
+    coroutine: Coroutine[Any, Any, Any],
+    step: Callable[..., Any],
+    waits_for: Any,
+    task: asyncio.Task[Any] | None,
+    leaves: Callable[[], bool] | None,
+    waiting: Waiting | None,
+) -> Generator[Any, Any, Any]:
+    cancels = 0
+    try:
+        while True:
+            if task is not None:
+                cancels = task.cancelling()
+            if waiting is not None:
+                waiting.asleep()
+            thrown: BaseException | None = None
+            given: Any = None
+            try:
+                given = yield waits_for
+            except GeneratorExit:
+                coroutine.close()
+                raise
+            except BaseException as raised:
+                thrown = raised
+            if waiting is not None:
+                waiting.awake()
+            if thrown is None:
+                waits_for = step(coroutine.send, given)
+                continue
+            if task is not None and task.cancelling() > cancels and isinstance(thrown, asyncio.CancelledError):
+                thrown.__dict__[_OUTSIDE] = True
+            waits_for = step(coroutine.throw, thrown)
+            if leaves is not None and leaves():
+                return Left(coroutine, step, waits_for)
+    except StopIteration as stop:
+        return stop.value
+
+
+_OUTSIDE = "hookagent_from_outside"
+
+
+def from_outside(error: BaseException | None) -> bool:
+    """Whether this is a cancellation that came to a coroutine in line while it waited, not by its own doing."""
+    return error is not None and _OUTSIDE in error.__dict__
+
+
+async def take_back_cancellation(task: asyncio.Task[Any], cancels: int) -> bool:
+    """Undo what cancelled the current `task` in what it carries out, which is over; whether it was still to arrive."""
+    while task.cancelling() > cancels:
+        task.uncancel()
+    try:
+        await asyncio.sleep(0)
+    except asyncio.CancelledError:
+        return True
+    return False

@@ -15,9 +15,11 @@ _PAGES: Mapping[str, str] = {
     "config.md": "configuration",
     "events.md": "events",
     "exit-codes.md": "exit_codes",
+    "hook-traces.md": "hook_traces",
     "hooks.md": "hooks",
     "plugins.md": "plugins",
     "python.md": "python_api",
+    "wire-rules.md": "wire_rules",
 }
 """Each page and the module that makes it."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from checks.reference.markdown import doc, table
 from checks.reference.model_fields import rows
-from hookagent.cli.build import DEFAULT_PLUGINS, DEFAULT_TOOLS
+from hookagent.cli.defaults import DEFAULT_PLUGINS, DEFAULT_TOOLS
 from hookagent.config.model import Config, Limits, ModelSettings, PluginEntry
 
 _CONFIG: Mapping[str, str] = {

@@ -29,6 +29,7 @@ _RESULT = {
     "seconds": "how long it took",
     "not_stored": "prompts that a plugin kept out of the transcript",
     "errors": "texts of what failed, secrets masked",
+    "warnings": "texts of what failed mildly (a listener, a plugin with `on_error: warn`), secrets masked",
 }
 
 

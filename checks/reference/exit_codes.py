@@ -44,7 +44,8 @@ def page() -> str:
         f"{codes}\n"
         "## Statuses\n\n"
         "`RunResult.status` in Python, `status` in the last line of `--json`, and the exit code it becomes. "
-        "An abort that a signal caused gives that signal's code.\n\n"
+        "An abort that a signal caused gives that signal's code; of several signals the first one decides, also where "
+        "the second one ends the process at once.\n\n"
         f"{statuses}"
     )
 

@@ -10,7 +10,7 @@ from checks.reference.built_in import built_in_plugins
 from checks.reference.markdown import code, linked, signature, table
 from hookagent import hookspecs
 from hookagent.contract import CONTRACTS, RENAMED, Contract, allowed
-from hookagent.dispatch import DEFAULT_TIME_LIMIT
+from hookagent.implementations import DEFAULT_TIME_LIMIT
 
 _PART = re.compile(r"^(Fires|Returns|Order|Owns|Since): ", re.MULTILINE)
 _FORMS: Mapping[str, str] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hookagent.dispatch import Implementation
 from hookagent.events import ResolveEnd, ResolveStart
+from hookagent.implementations import Implementation
 from hookagent.loop.calls import CallState
 from hookagent.loop.gates import amend, ask_again, wrong
 from hookagent.loop.run import End, Run
@@ -34,7 +34,7 @@ async def _ask(run: Run, states: Sequence[CallState]) -> End | None:
         if not open_states:
             continue
         for state in open_states:
-            state.asked.add(plugin)
+            state.asked = (*state.asked, plugin)
         returned = await run.dispatch.one(implementation, tuple(state.pending() for state in open_states))
         if run.aborted:
             return run.abort_end()
@@ -51,7 +51,7 @@ async def _ask(run: Run, states: Sequence[CallState]) -> End | None:
         ]
         for answer in returned.per_call.values():
             if isinstance(answer, Stop):
-                return End("refused", f"'{plugin}' stopped the run: {answer.reason}")
+                return run.obey(implementation, End("refused", f"'{plugin}' stopped the run: {answer.reason}"))
         if edited:
             end = await ask_again(run, edited)
             if end is not None:
@@ -65,7 +65,7 @@ def _answer(run: Run, implementation: Implementation, state: CallState, answer: 
     if isinstance(answer, Deny):
         state.judge(answer, implementation.plugin)
         if answer.unanswered:
-            run.unanswered = run.unanswered or answer.reason
+            run.refuse(implementation, answer.reason)
         return False
     state.answered = True
     if isinstance(answer, Approve) or not amend(run, implementation, state, answer):

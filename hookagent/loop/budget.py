@@ -19,6 +19,17 @@ class Exceeded(NamedTuple):
     text: str
 
 
+_CHECKED = (
+    "max_iterations",
+    "max_tokens",
+    "max_input_tokens",
+    "max_output_tokens",
+    "max_cost_usd",
+    "max_seconds",
+)
+"""The limits that are looked at before each model call."""
+
+
 class Budget:
     """The counts of one run, and of what is nested in it."""
 
@@ -27,6 +38,7 @@ class Budget:
         "_asking_since",
         "_equal_rounds",
         "_last_round",
+        "_limited",
         "_monotonic",
         "_parent",
         "_started",
@@ -40,6 +52,7 @@ class Budget:
 
     def __init__(self, limits: Limits, monotonic: Callable[[], float], parent: Budget | None = None) -> None:
         self.limits = limits
+        self._limited = any(getattr(limits, name) is not None for name in _CHECKED)
         self.iterations = 0
         self.tool_calls = 0
         self.usage = NO_USAGE
@@ -58,6 +71,8 @@ class Budget:
         limits, usage = self.limits, self.usage
         if self.crossed is not None:
             return self.crossed
+        if not self._limited:
+            return self._parent.exceeded() if self._parent is not None else None
         if limits.max_iterations is not None and self.iterations >= limits.max_iterations:
             return _hit("max_iterations", limits.max_iterations, f"{self.iterations} iterations")
         if limits.max_tokens is not None and usage.total_tokens >= limits.max_tokens:
@@ -97,9 +112,11 @@ class Budget:
 
     def take_call(self) -> str | None:
         """Count a call that is about to start; or, where a limit forbids it, why it does not run."""
+        if self.limits.max_tool_calls is None and self._parent is None:
+            self.tool_calls += 1
+            return None
         over = self._over_calls()
         if over is not None:
-            self.crossed = self.crossed or over
             return f"not run: {over.text}"
         self._count_call()
         return None
@@ -107,8 +124,12 @@ class Budget:
     def _over_calls(self) -> Exceeded | None:
         most = self.limits.max_tool_calls
         if most is not None and self.tool_calls >= most:
-            return _hit("max_tool_calls", most, f"{self.tool_calls} tool calls")
-        return self._parent._over_calls() if self._parent is not None else None
+            over: Exceeded | None = _hit("max_tool_calls", most, f"{self.tool_calls} tool calls")
+        else:
+            over = self._parent._over_calls() if self._parent is not None else None
+        if over is not None:
+            self.crossed = self.crossed or over
+        return over
 
     def _count_call(self) -> None:
         self.tool_calls += 1

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 from hookagent.frozen import FrozenDict, JsonValue, freeze, thaw
-from hookagent.messages import AssistantMessage, ToolCall, ToolResult
+from hookagent.messages import StopReason, ToolCall, ToolResult
 from hookagent.pending import PendingCall
 from hookagent.tools.arguments import ArgumentsError
 from hookagent.tools.registry import ToolRegistry
@@ -48,50 +48,29 @@ class CallState:
     saw it once more; `raised` is what the tool raised below around hooks.
     """
 
-    __slots__ = (
-        "amended_by",
-        "answered",
-        "asked",
-        "asked_by",
-        "by",
-        "call",
-        "cut",
-        "edited_by",
-        "gated",
-        "keywords",
-        "looked_at",
-        "not_found",
-        "original",
-        "problem",
-        "raised",
-        "result",
-        "round_saw",
-        "started",
-        "tool",
-        "verdict",
-    )
+    # Most calls need hardly any of it, so what is not said stands here once for all of them.
+    tool: Tool | None = None
+    cut = False
+    problem: str | None = None
+    not_found = False
+    keywords: dict[str, Any] | None = None
+    verdict: Verdict | None = None
+    by = ""
+    asked_by: tuple[tuple[str, str], ...] = ()
+    asked: tuple[str, ...] = ()
+    answered = False
+    amended_by: tuple[str, str] | None = None
+    edited_by: str | None = None
+    gated = False
+    round_saw: ToolCall | None = None
+    looked_at: ToolCall | None = None
+    started = False
+    raised: BaseException | None = None
+    result: ToolResult | None = None
 
     def __init__(self, call: ToolCall) -> None:
         self.call = call
         self.original = call
-        self.tool: Tool | None = None
-        self.cut = False
-        self.problem: str | None = None
-        self.not_found = False
-        self.keywords: dict[str, Any] | None = None
-        self.verdict: Verdict | None = None
-        self.by = ""
-        self.asked_by: tuple[tuple[str, str], ...] = ()
-        self.asked: set[str] = set()
-        self.answered = False
-        self.amended_by: tuple[str, str] | None = None
-        self.edited_by: str | None = None
-        self.gated = False
-        self.round_saw: ToolCall | None = None
-        self.looked_at: ToolCall | None = None
-        self.started = False
-        self.raised: BaseException | None = None
-        self.result: ToolResult | None = None
 
     @classmethod
     def restored(cls, known: OpenCall) -> CallState:
@@ -104,19 +83,19 @@ class CallState:
     def prepare(self, registry: ToolRegistry) -> None:
         """Find the tool and validate the arguments; what fails becomes `problem`."""
         call = self.call
-        self.tool = registry.get(call.name)
+        tool = self.tool = registry.get(call.name)
         self.keywords = None
-        self.not_found = False
         if self.cut:
             return
-        if self.tool is None:
-            self.not_found = True
+        self.not_found = tool is None
+        if tool is None:
             self.problem = registry.unknown_tool_text(call.name)
         elif call.arguments is None:
-            self.problem = f"arguments cannot be understood: {call.problem or 'not a JSON object'}"
+            problem = call.problem or "not a JSON object"
+            self.problem = f"arguments cannot be understood: {problem}\nexpected: {tool.expected}"
         else:
             try:
-                self.keywords = self.tool.validate(call.arguments)
+                self.keywords = tool.validate(call.arguments)
                 self.problem = None
             except ArgumentsError as error:
                 self.problem = str(error)
@@ -196,12 +175,14 @@ def same_json(first: JsonValue, second: JsonValue) -> bool:
     return bool(first == second) and json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
 
 
-def call_states(reply: AssistantMessage, registry: ToolRegistry) -> list[CallState]:
+def call_states(calls: Sequence[ToolCall], stop_reason: StopReason, registry: ToolRegistry) -> list[CallState]:
     """The calls of a reply, found and validated; none of a cut reply can run."""
-    cut = _CUT_TEXTS.get(reply.stop_reason)
-    states = [CallState(call) for call in reply.tool_calls]
-    for state in states:
+    cut = _CUT_TEXTS.get(stop_reason)
+    states = []
+    for call in calls:
+        state = CallState(call)
         if cut is not None:
             state.cut, state.problem = True, cut
         state.prepare(registry)
+        states.append(state)
     return states

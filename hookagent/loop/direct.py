@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hookagent.errors import PluginError
 from hookagent.frozen import freeze
 from hookagent.loop.answers import resolve, still_suspended
 from hookagent.loop.calls import CallState
@@ -18,7 +19,7 @@ async def run_call(run: Run, call: ToolCall) -> ToolResult:
     The run is `detached`: nothing enters the transcript. Raises `PluginError` when a hook failed.
     """
     state = CallState(ToolCall(call.id, call.name, freeze(call.arguments or {})))
-    state.prepare(run.box.tools)
+    state.prepare(run.tools)
     states = [state]
     failure: BaseException | None = None
     try:
@@ -37,8 +38,11 @@ async def run_call(run: Run, call: ToolCall) -> ToolResult:
             await store_result(run, state, refusal)
         else:
             await execute_calls(run, states)
+        run.check_failure()
     except INTERRUPTING as raised:
         failure = raised
+        if isinstance(raised, PluginError):
+            run.fail_outer(raised)
     if state.result is None:
         reason = "aborted by user" if run.aborted else f"{failure}" if failure is not None else "the run was stopped"
         try:

@@ -65,7 +65,6 @@ async def complete(run: Run, end: End) -> None:
         returned = await _listed(run, run.dispatch.one(implementation, outcome))
         if returned is not None and end.status != "aborted":
             store_added(run, returned.messages)
-    run.list_failure()
 
 
 async def _listed(run: Run, step: Coroutine[Any, Any, Returned | None] | Coroutine[Any, Any, None]) -> Returned | None:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hookagent.contract import Returned
-from hookagent.dispatch import Implementation
 from hookagent.errors import PluginError
+from hookagent.implementations import Implementation
 from hookagent.loop.calls import CallState
 from hookagent.loop.messages_in import store_added
 from hookagent.loop.run import End, Run
@@ -22,10 +22,12 @@ from hookagent.verdicts import Amend, Deny, Stop, strictness
 
 async def before_tools(run: Run, states: Sequence[CallState]) -> End | None:
     """Ask the gates that see the round as a whole."""
-    for implementation in run.hooks.before_tools:
-        returned = await run.dispatch.one(implementation, tuple([state.call for state in states]))
+    values: list[Any] = [tuple([state.call for state in states])]
+    for implementation, answer in run.dispatch.voices(run.hooks.before_tools, values):
+        returned = await answer
         if returned is not None:
             _take_round(run, implementation, returned, states, final=False)
+            values[0] = tuple([state.call for state in states])
         if run.aborted:
             return run.abort_end()
     return _stopped(states)
@@ -38,10 +40,12 @@ async def before_each_tool(run: Run, states: Sequence[CallState]) -> End | None:
     """
     for state in states:
         again, state.gated = state.gated, True
-        for implementation in run.hooks.before_each_tool:
-            returned = await run.dispatch.one(implementation, state.call)
+        values: list[Any] = [state.call]
+        for implementation, answer in run.dispatch.voices(run.hooks.before_each_tool, values):
+            returned = await answer
             if returned is not None and returned.verdict is not None:
                 _take(run, implementation, state, returned.verdict, final=again)
+                values[0] = state.call
             if run.aborted:
                 return run.abort_end()
             if isinstance(state.verdict, Stop):
@@ -60,16 +64,17 @@ async def ask_again(run: Run, amended: Sequence[CallState]) -> End | None:
 
     `before_tools` sees the whole round; what it says counts for the calls that have no result yet.
     """
+    round_states = amended if run.detached else run.state.pending
     unseen = [state for state in amended if state.round_saw is not state.call]
     for implementation in run.hooks.before_tools if unseen else ():
         if all(_is_amender(implementation, state) for state in unseen):
             continue
-        returned = await run.dispatch.one(implementation, tuple(state.call for state in run.state.pending))
+        returned = await run.dispatch.one(implementation, tuple(state.call for state in round_states))
         if returned is not None:
-            _take_round(run, implementation, returned, run.state.pending, final=True)
+            _take_round(run, implementation, returned, round_states, final=True)
         if run.aborted:
             return run.abort_end()
-    for state in run.state.pending:
+    for state in round_states:
         state.round_saw = state.call
     for state in amended:
         state.looked_at = state.call
@@ -81,7 +86,7 @@ async def ask_again(run: Run, amended: Sequence[CallState]) -> End | None:
                 _take(run, implementation, state, returned.verdict, final=True)
             if run.aborted:
                 return run.abort_end()
-    return _stopped(run.state.pending)
+    return _stopped(round_states)
 
 
 def _is_amender(implementation: Implementation, state: CallState) -> bool:
@@ -117,7 +122,9 @@ def _take(run: Run, implementation: Implementation, state: CallState, verdict: A
     plugin = implementation.plugin
     if not isinstance(verdict, Amend):
         if isinstance(verdict, Deny) and verdict.unanswered:
-            run.unanswered = run.unanswered or verdict.reason
+            run.refuse(implementation, verdict.reason)
+        elif isinstance(verdict, Stop):
+            run.obey(implementation, End("stopped", f"'{plugin}' stopped the run: {verdict.reason}"))
         state.judge(verdict, plugin)
     elif not final and not state.answered:
         if amend(run, implementation, state, verdict):

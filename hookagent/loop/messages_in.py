@@ -35,7 +35,8 @@ async def accept_user(run: Run, message: UserMessage) -> End | None:
     """Bring in what a person said: `after_user_input`, then store it and what was added behind it.
 
     Gives an end when a plugin stopped the run; the message is then not stored but in `run.not_stored`,
-    as when a plugin failed (`PluginError` is passed on).
+    as when a plugin failed (`PluginError` is passed on). A queued one that was taken back meanwhile is not
+    stored either.
     """
     original = message
     added: list[UserMessage] = []
@@ -54,6 +55,8 @@ async def accept_user(run: Run, message: UserMessage) -> End | None:
             # Whose message it is and how it came stays true, whatever the plugin wrote there.
             message = replace(returned.replacement, origin=original.origin, via=original.via)
         added.extend(returned.messages)
+    if not run.box.still_wanted(original):
+        return None
     if message.via == "prompt":
         run.state.user_prompt = message.text
     store_user(run, message)
@@ -78,6 +81,8 @@ async def accept_queued(run: Run, messages: tuple[UserMessage, ...]) -> End | No
     for message in messages:
         if run.abort.aborted:
             return run.abort_end()
+        if not run.box.still_wanted(message):
+            continue
         end = await accept_user(run, message)
         if end is not None:
             return end

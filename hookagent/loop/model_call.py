@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from hookagent.abort import Aborted
 from hookagent.around import around_model, owned_request
-from hookagent.dispatch import describe_error
-from hookagent.errors import HookagentError, PluginError, ProviderError, RequestRefusedError
+from hookagent.errors import HookagentError, PluginError, ProviderError, RequestRefusedError, describe_error
 from hookagent.events import (
     Compaction,
     ErrorEvent,
+    IterationStart,
     MessageDelta,
     MessageReplaced,
     MessageStart,
@@ -31,20 +31,26 @@ from hookagent.requests import BlockView, Request
 _NO_SETTINGS = FrozenDict()
 
 
-async def call_model(run: Run) -> tuple[Request, AssistantMessage] | End:
+async def call_model(run: Run, unsaid: bool = False) -> tuple[Request, AssistantMessage] | End:
     """Ask the model; the request as it was shaped, and the reply, or the end of the turn.
+
+    `unsaid`: that the iteration began is still to be said, together with that the request was sent.
 
     A request that is too long for the vendor lowers the window that is believed in; if a plugin then shapes it
     shorter it is sent once more, and never unchanged. Raises `PluginError` when a plugin failed, its request
     refused by the last check included.
     """
     try:
-        request = await _shaped(run)
-        called = await _asked(run, request)
+        provider = run.box.provider
+        request = _whole_request(run, provider)
+        if run.hooks.shape_request:
+            request = await _shaped(run, request)
+        called = await _asked(run, provider, request, unsaid)
         if isinstance(called, _TooLong):
-            shorter = await _shaped(run)
+            provider = run.box.provider
+            shorter = await _shaped(run, _whole_request(run, provider))
             unchanged = not _is_shorter(shorter, request)
-            called = _too_long(called) if unchanged else await _asked(run, shorter)
+            called = _too_long(called) if unchanged else await _asked(run, provider, shorter)
             if isinstance(called, _TooLong):
                 called = _too_long(called)
             request = shorter
@@ -59,14 +65,20 @@ class _TooLong(NamedTuple):
     error: ProviderError
 
 
-async def _asked(run: Run, request: Request) -> AssistantMessage | End | _TooLong:
+async def _asked(
+    run: Run, provider: Provider, request: Request, unsaid: bool = False
+) -> AssistantMessage | End | _TooLong:
     if run.abort.aborted:
+        if unsaid:
+            run.emit(IterationStart, run.state.limits.max_iterations)
         return run.abort_end()
-    provider = run.box.provider
-    run.emit(RequestSent, len(request.blocks), len(request.tools), request.shaped_by)
     wraps = run.hooks.wrap_model_call
+    if unsaid:
+        run.emitter.note_asked(run.state.limits.max_iterations, request.blocks.size, len(request.tools), None)
+    else:
+        run.emit(RequestSent, len(request.blocks), len(request.tools), request.shaped_by)
     try:
-        reply = await _around(run, provider, request) if wraps else await _inline(run, provider, request)
+        reply = await _around(run, provider, request) if wraps else await _inline(run, provider, request, unsaid)
     except RequestRefusedError as error:
         if error.shaped_by is None:
             return await _failed(run, error, "request", str(error))
@@ -113,21 +125,31 @@ async def _failed(run: Run, error: BaseException, source: str, text: str) -> End
     return End("failed", text, error_kind=error.kind if isinstance(error, ProviderError) else None)
 
 
-async def _shaped(run: Run) -> Request:
+def _whole_request(run: Run, provider: Provider) -> Request:
+    """The request that nobody has shaped yet: everything is in it."""
     box, state = run.box, run.state
-    state.know_window(box.provider.context_window)
+    window = provider.context_window
+    if window != state.window:
+        state.know_window(window)
     settings = box.model_settings
-    request = Request(
-        blocks=BlockView(state.transcript),
-        system=box.system_prompt,
-        tools=box.tools.tools,
-        tool_choice="none" if run.closing else "auto",
-        settings=_frozen(settings),
-        protected=state.protected,
-        session_id=state.id,
+    # By place, which is faster: a request has many fields, and one is made in each round.
+    return Request(
+        BlockView(state.transcript),
+        box.system_prompt,
+        None,
+        run.tools.tools,
+        "none" if run.closing else "auto",
+        _frozen(settings) if settings else _NO_SETTINGS,
+        (),
+        state.protected,
+        state.id,
     )
-    for implementation in run.hooks.shape_request:
-        returned = await run.dispatch.one(implementation, request)
+
+
+async def _shaped(run: Run, request: Request) -> Request:
+    values: list[Any] = [request]
+    for implementation, answer in run.dispatch.voices(run.hooks.shape_request, values):
+        returned = await answer
         if returned is None or returned.value is None or returned.value is request:
             continue
         before = request
@@ -135,6 +157,7 @@ async def _shaped(run: Run) -> Request:
             request = owned_request(returned.value, before, implementation.plugin)
         except RequestRefusedError as error:
             raise _blamed(run, error, "shape_request") from error
+        values[0] = request
         _announce(run, implementation.plugin, before, request)
     return request
 
@@ -152,8 +175,6 @@ def _announce(run: Run, plugin: str, before: Request, request: Request) -> None:
 
 
 def _frozen(settings: Mapping[str, Any]) -> FrozenDict:
-    if not settings:
-        return _NO_SETTINGS
     try:
         frozen: FrozenDict = freeze(settings)
     except TypeError:  # no JSON: the provider says which setting it cannot take
@@ -177,13 +198,14 @@ async def _around(run: Run, provider: Provider, request: Request) -> AssistantMe
     return reply
 
 
-async def _inline(run: Run, provider: Provider, request: Request) -> AssistantMessage | Aborted:
+async def _inline(run: Run, provider: Provider, request: Request, begun: bool) -> AssistantMessage | Aborted:
     """Ask in the run's own task: an abort cancels what it awaits, and the cancellation ends here."""
     supervisor = run.supervisor
-    task = supervisor.inline_task = supervisor.task
+    task = supervisor.own_task or supervisor.task
+    supervisor.cancelled_at_abort.add(task)
     cancels = task.cancelling()
     try:
-        return await _stream(run, provider, request)
+        return await _stream(run, provider, request, begun)
     except asyncio.CancelledError as cancelled:
         if run.abort.aborted:
             task.uncancel()
@@ -192,7 +214,7 @@ async def _inline(run: Run, provider: Provider, request: Request) -> AssistantMe
             raise
         raise _cancelled_within(provider) from cancelled
     finally:
-        supervisor.inline_task = None
+        supervisor.cancelled_at_abort.discard(task)
 
 
 def _cancelled_within(provider: Provider) -> ProviderError:
@@ -200,7 +222,7 @@ def _cancelled_within(provider: Provider) -> ProviderError:
     return ProviderError("connection", provider.name, "the model call was cancelled from within")
 
 
-async def _stream(run: Run, provider: Provider, request: Request) -> AssistantMessage | Aborted:
+async def _stream(run: Run, provider: Provider, request: Request, begun: bool = False) -> AssistantMessage | Aborted:
     emit, emitter, abort, clock = run.emit, run.emitter, run.abort, run.supervisor.clock
     start = clock.monotonic()
     heard = False
@@ -221,7 +243,10 @@ async def _stream(run: Run, provider: Provider, request: Request) -> AssistantMe
             emit(MessageReplaced, "retry")
         return not abort.aborted
 
-    emit(MessageStart, "assistant")
+    if not begun:
+        emit(MessageStart, "assistant")
+    if abort.aborted:  # by somebody who was just told of the request
+        return Aborted(abort.reason)
     reply = await ask_with_retries(
         provider, request, hear, clock=clock, policy=run.retry_policy, may_retry=lambda: not heard
     )
@@ -234,7 +259,9 @@ async def _stream(run: Run, provider: Provider, request: Request) -> AssistantMe
 
 
 def _book(run: Run, reply: AssistantMessage) -> None:
-    usage = reply.usage if reply.usage.requests else replace(reply.usage, requests=1)
+    usage = reply.usage
+    if not usage.requests:
+        usage = replace(usage, requests=1)
     state = run.state
     before = run.usage
     total = run.usage = before + usage
@@ -242,6 +269,6 @@ def _book(run: Run, reply: AssistantMessage) -> None:
     state.usage = total if state.usage is before else state.usage + usage
     state.turn_usage = total if state.turn_usage is before else state.turn_usage + usage
     run.budget.add(usage, (before, total))
-    tokens = usage.total_tokens
+    tokens = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens + usage.output_tokens
     if tokens:
         state.last_reply_tokens = tokens

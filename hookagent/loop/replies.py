@@ -12,17 +12,19 @@ from hookagent.loop.tool_round import tool_round
 from hookagent.messages import AssistantMessage, ToolCall, UserMessage
 
 
-async def take_reply(run: Run, reply: AssistantMessage, added: list[UserMessage]) -> End | None:
-    """Store a reply and act on it: run its calls, go on, or let the turn end."""
-    stored = store_reply(run, reply)
+async def take_reply(
+    run: Run, reply: AssistantMessage, stored: AssistantMessage | None, added: list[UserMessage]
+) -> End | None:
+    """Act on a reply that is `stored` now, if there was anything to store: run its calls, go on, or end the turn."""
     if stored is None:
         detail = f" ({reply.stop_detail})" if reply.stop_detail else ""
         return await _empty_reply(run, f"the model gave an empty reply; stop reason: {reply.stop_reason}{detail}")
-    store_added(run, added)
+    if added:
+        store_added(run, added)
     if run.failure is not None:
         run.check_failure()
     if stored.tool_calls:
-        return await tool_round(run, stored)
+        return await tool_round(run, stored.tool_calls, stored.stop_reason)
     text = stored.text
     if reply.stop_reason == "pause":
         return None
@@ -32,16 +34,24 @@ async def take_reply(run: Run, reply: AssistantMessage, added: list[UserMessage]
     if reply.stop_reason in ("filtered", "refusal", "too_long"):
         detail = f": {reply.stop_detail}" if reply.stop_detail else ""
         return End("failed", f"the model stopped ({reply.stop_reason}{detail})", text)
-    return await _before_end(run, text)
+    return await before_end(run, text)
 
 
 def store_reply(run: Run, reply: AssistantMessage) -> AssistantMessage | None:
     """Store a reply with call ids of its own, as which it is returned; None: there is nothing in it to be stored."""
-    if not reply.tool_calls and not reply.text.strip() and reply.stop_reason != "pause":
+    calls = reply.tool_calls
+    if not calls and not reply.text.strip() and reply.stop_reason != "pause":
         return None
     state = run.state
-    reply = _with_fresh_ids(reply, state.used_ids)
-    state.grow(state.transcript.with_reply(reply))
+    if len(calls) == 1 and calls[0].id and calls[0].id not in state.used_ids:
+        state.used_ids.add(calls[0].id)  # the usual case, and the cheap one
+    elif calls:
+        reply = _with_fresh_ids(reply, state.used_ids)
+    grown = state.transcript.with_reply(reply)
+    if calls:
+        state.transcript = grown  # a round is open, and no block is new
+    else:
+        state.grow(grown)
     run.emit(MessageEnd, reply)
     return reply
 
@@ -54,9 +64,10 @@ async def _empty_reply(run: Run, reason: str) -> End:
     return End("failed", reason)
 
 
-async def _before_end(run: Run, answer: str) -> End | None:
+async def before_end(run: Run, answer: str) -> End | None:
     """A reply without calls is stored: steering, `before_complete`, follow-up, in this order; else the turn ends."""
     if run.box.peek_steering():
+        run.goes_on_for_queue = True
         return None
     go_on = False
     for implementation in run.hooks.before_complete:
@@ -81,18 +92,13 @@ async def _before_end(run: Run, answer: str) -> End | None:
         return None
     follow_up = run.box.peek_follow_up()
     if follow_up:
+        run.goes_on_for_queue = True
         return await accept_queued(run, follow_up)
     return End("completed", "", answer)
 
 
 def _with_fresh_ids(reply: AssistantMessage, used: set[str]) -> AssistantMessage:
     """Give calls whose id is missing or was used before in this session a fresh one."""
-    calls = reply.tool_calls
-    if not calls:
-        return reply
-    if len(calls) == 1 and calls[0].id and calls[0].id not in used:
-        used.add(calls[0].id)  # the usual case, and the cheap one
-        return reply
     changed = False
     parts = []
     for part in reply.parts:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
-from hookagent.dispatch import describe_error
-from hookagent.errors import PluginError
+from hookagent.errors import PluginError, describe_error
 from hookagent.events import ErrorEvent, ToolEnd
 from hookagent.frozen import thaw
 from hookagent.loop.calls import CallState
@@ -52,14 +52,28 @@ async def settle(run: Run, state: CallState, outcome: Contained) -> None:
         text = f"interrupted: {_why(run)} while it ran; it may have run"
         await store_result(run, state, ToolResult(text, True, "interrupted", call_id))
         return
-    text = to_text(f"{type(error).__name__}: {error}", run.result_limit)
+    text = to_text(describe_error(error), run.result_limit)
     await store_result(run, state, ToolResult(text, True, "error", call_id, type(error).__name__), error)
 
 
 def _why(run: Run) -> str:
     if not run.aborted:
-        return "stopped because the run failed"
+        return "it was cancelled, by itself or because the run failed,"
     return f"aborted by user ({run.supervisor.abort.reason})" if run.supervisor.abort.reason else "aborted by user"
+
+
+def keep_result(run: Run, state: CallState, result: ToolResult) -> None:
+    """Store a result that no hook has anything more to say to."""
+    state.result = result
+    if not run.detached:
+        session = run.state
+        before = session.transcript
+        grown = before.with_result(result)
+        if before.held:
+            session.grow(grown)
+        else:
+            session.transcript = grown  # what is new in it is a round, of which there is nothing to note
+    run.emit(ToolEnd, state.call, result)
 
 
 async def store_result(run: Run, state: CallState, result: ToolResult, error: BaseException | None = None) -> None:
@@ -83,20 +97,16 @@ async def store_result(run: Run, state: CallState, result: ToolResult, error: Ba
                     await run.dispatch.one(implementation, error, call)
                 except INTERRUPTING as raised:
                     failure = graver(failure, raised)
-    for implementation in run.hooks.after_each_tool:
-        if implementation.plugin in failed:
-            continue
+    values: list[Any] = [call, result]
+    for _, answer in run.dispatch.voices(run.hooks.after_each_tool, values, failed=False):
         try:
-            returned = await run.dispatch.one(implementation, call, result)
+            returned = await answer
         except INTERRUPTING as raised:
             failure = graver(failure, raised)
             continue
         if returned is not None and returned.value is not None:
-            result = _changed(run, result, returned.value)
-    state.result = result
-    if not run.detached:
-        run.state.grow(run.state.transcript.with_result(result))
-    run.emit(ToolEnd, call, result)
+            result = values[1] = _changed(run, result, returned.value)
+    keep_result(run, state, result)
     if failure is not None:
         raise failure
 

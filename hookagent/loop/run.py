@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from hookagent.dispatch import Dispatcher, HookTable, Implementation
+from hookagent.abort import AbortSignal
+from hookagent.dispatch import Dispatcher
 from hookagent.emitter import Emitter
 from hookagent.errors import PluginError
 from hookagent.events import ErrorEvent, Event, HookReport
+from hookagent.implementations import HookTable, Implementation
 from hookagent.loop.budget import Budget
 from hookagent.messages import UserMessage
 from hookagent.providers.base import Provider
@@ -61,6 +64,9 @@ class Box(Protocol):
     def peek_follow_up(self) -> tuple[UserMessage, ...]:
         """The follow-up messages that may go in now, left in their queue."""
 
+    def still_wanted(self, message: UserMessage) -> bool:
+        """Whether a message that came from a queue was not taken back since; true for any other one."""
+
     def take(self, message: UserMessage) -> None:
         """Remove a message from its queue: it is in the transcript now, or reported as not stored."""
 
@@ -71,6 +77,7 @@ class Run:
     __slots__ = (
         "abort",
         "agent",
+        "asks_unseen",
         "box",
         "budget",
         "closing",
@@ -80,12 +87,15 @@ class Run:
         "emitter",
         "errors",
         "failure",
+        "goes_on_for_queue",
         "grants",
+        "halted",
         "hooks",
         "interrupt",
         "iterations",
         "max_parallel",
         "not_stored",
+        "parent",
         "result_limit",
         "retry_policy",
         "session",
@@ -94,6 +104,7 @@ class Run:
         "supervisor",
         "tool_calls",
         "tool_execution",
+        "tools",
         "unanswered",
         "unread",
         "usage",
@@ -114,12 +125,18 @@ class Run:
         retry_policy: RetryPolicy,
         max_parallel: int | None,
         budget: Budget,
+        parent: Run | None = None,
     ) -> None:
+        self.parent = parent
+        self.halted: End | None = None
         self.agent = agent
         self.box = box
+        self.tools = box.tools
         self.state = state
         self.session = session
         self.hooks = hooks
+        self.asks_unseen = not (hooks.before_llm or hooks.shape_request or hooks.wrap_model_call)
+        """Whether no hook sees anything between the beginning of an iteration and that of its reply."""
         self.emitter = emitter
         self.emit = emitter.emit
         self.supervisor = supervisor
@@ -132,20 +149,56 @@ class Run:
         self.closing = False
         self.detached = False
         self.steered = False
-        self.dispatch = Dispatcher(agent, session, supervisor, state.charges, state.disabled, self._report)
+        self.goes_on_for_queue = False
         self.usage = NO_USAGE
         self.iterations = 0
         self.tool_calls = 0
         self.errors: list[str] = []
         self.warnings: list[str] = []
+        report = _reporter(self.emit, self.abort, self.warnings)
+        self.dispatch = Dispatcher(agent, session, supervisor, state.charges, state.disabled, report)
         self.not_stored: list[UserMessage] = []
         self.unanswered: str | None = None
         self.grants: dict[str, int] = {}
         self.failure: BaseException | None = None
         self.interrupt: BaseException | None = None
         self.unread: list[UserMessage] = []
-        emitter.hook = self._on_event if hooks.on_event else None
-        emitter.on_fault = self.warnings.append
+
+    def hear_events(self) -> None:
+        """Let the plugins' `on_event` hear what is announced from now on."""
+        self.emitter.hook = self._on_event if self.hooks.on_event else None
+        self.emitter.on_fault = self.warnings.append
+        self.emitter.on_interrupt = self._interrupted
+
+    def obey(self, implementation: Implementation, end: End) -> End:
+        """A gate ends the run so; where it is a gate of the run that this one is nested in, it ends that one too."""
+        outer = self.parent
+        if outer is not None and outer.hooks.has(implementation):
+            outer.halted = outer.halted or outer.obey(implementation, end)
+        return end
+
+    def fail_outer(self, failure: PluginError) -> None:
+        """Where a gate of the run that this one is nested in failed, let that one fail at its next step too."""
+        outer = self.parent
+        if outer is not None and outer.hooks.has_gate(failure.plugin, failure.hook):
+            outer.dispatch.failed.add(failure.plugin)
+            outer.failure = outer.failure or failure
+
+    def refuse(self, implementation: Implementation, reason: str) -> None:
+        """A gate denied a call since nobody could be asked: neither this run nor one whose gate it is completes."""
+        run: Run | None = self
+        while run is not None and run.hooks.has(implementation):
+            run.unanswered = run.unanswered or reason
+            run = run.parent
+
+    def leave_open(self, plugin: str, reason: str) -> None:
+        """A call waits for an answer: this run goes on with it some day, but not the one whose gate it waits at."""
+        outer = self.parent
+        while outer is not None and (
+            outer.hooks.has_gate(plugin, "before_tools") or outer.hooks.has_gate(plugin, "before_each_tool")
+        ):
+            outer.unanswered = outer.unanswered or reason
+            outer = outer.parent
 
     @property
     def aborted(self) -> bool:
@@ -164,33 +217,42 @@ class Run:
 
     def list_failure(self) -> None:
         """List what an `on_event` implementation did when it is too late for it to change anything."""
-        if self.failure is not None:
-            self.errors.append(str(self.failure) or type(self.failure).__name__)
-            self.failure = None
+        failure, self.failure = self.failure, None
+        if isinstance(failure, KeyboardInterrupt):
+            self.interrupt = self.interrupt or failure
+        elif failure is not None:
+            self.errors.append(str(failure) or type(failure).__name__)
+
+    def _interrupted(self, interrupt: KeyboardInterrupt) -> None:
+        """An interrupt came while listeners were told: nothing more is started, and it is raised at the next step."""
+        if not isinstance(self.failure, KeyboardInterrupt):
+            self.failure = interrupt
+        self.abort.set("interrupted")
 
     def _on_event(self, event: Event) -> None:
-        dispatch = self.dispatch
-        failed, may_be_about = dispatch.failed, type(event) in _ABOUT_PLUGINS
-        for implementation in self.hooks.on_event:
-            plugin = implementation.plugin
-            if plugin in failed or (may_be_about and _about_listening(event, plugin)):
-                continue
-            try:
-                dispatch.plain(implementation, event)
-            except (PluginError, KeyboardInterrupt) as failure:
-                # The run hears of it at its next step: raising here could leave a round open.
-                if self.failure is None:
-                    self.failure = failure
+        spares = functools.partial(_about_listening, event) if type(event) in _ABOUT_PLUGINS else None
+        failure = self.dispatch.announce(self.hooks.on_event, event, spares)
+        if failure is not None and self.failure is None:
+            # The run hears of it at its next step: raising here could leave a round open.
+            self.failure = failure
 
-    def _report(self, implementation: Implementation, outcome: str, detail: str, seconds: float) -> None:
+
+def _reporter(
+    emit: Callable[..., None], abort: AbortSignal, warnings: list[str]
+) -> Callable[[Implementation, str, str, float], None]:
+    """Say how calls of hooks went. It does not know the run, which knows it: so both go as soon as the run is over."""
+
+    def report(implementation: Implementation, outcome: str, detail: str, seconds: float) -> None:
         plugin = implementation.plugin
-        self.emit(HookReport, plugin, implementation.hook, outcome, detail, seconds * 1000.0)
+        emit(HookReport, plugin, implementation.hook, outcome, detail, seconds * 1000.0)
         softened = implementation.on_error != "fail" and implementation.contract.softened
-        if (outcome in ("failed", "overran") and softened) or (outcome == "overran" and self.aborted):
-            self.emit(ErrorEvent, "plugin", plugin, detail)
+        if (outcome in ("failed", "overran") and softened) or (outcome == "overran" and abort.aborted):
+            emit(ErrorEvent, "plugin", plugin, detail)
             text = f"plugin '{plugin}': hook '{implementation.hook}' {detail}"
-            if text not in self.warnings:
-                self.warnings.append(text)
+            if text not in warnings:
+                warnings.append(text)
+
+    return report
 
 
 _ABOUT_PLUGINS = (HookReport, ErrorEvent)

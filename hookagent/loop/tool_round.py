@@ -11,6 +11,7 @@ import collections
 import json
 from collections.abc import Collection, Sequence
 
+from hookagent.loop.alone import execute_alone
 from hookagent.loop.answers import resolve, still_suspended
 from hookagent.loop.calls import CallState, call_states
 from hookagent.loop.execution import execute_calls
@@ -18,15 +19,24 @@ from hookagent.loop.gates import before_each_tool, before_tools, look_again
 from hookagent.loop.messages_in import store_added, store_user
 from hookagent.loop.results import INTERRUPTING, MAY_HAVE_RUN, NOT_STARTED, graver, store_result
 from hookagent.loop.run import End, Run
-from hookagent.messages import AssistantMessage, ToolResult, UserMessage
+from hookagent.messages import StopReason, ToolCall, ToolResult, UserMessage
 from hookagent.transcript import ToolRound
 from hookagent.verdicts import Suspend
 
 
-async def tool_round(run: Run, reply: AssistantMessage) -> End | None:
+async def tool_round(run: Run, calls: Sequence[ToolCall], stop_reason: StopReason) -> End | None:
     """Take the newest reply's calls through the round; an end, or None when the model is to be asked again."""
-    states = call_states(reply, run.box.tools)
+    states = call_states(calls, stop_reason, run.tools)
     run.state.pending = states
+    hooks = run.hooks
+    if len(states) == 1 and states[0].problem is None and not hooks.before_tools and not hooks.before_each_tool:
+        # By far the commonest round: nobody has anything to say to its one call.
+        await execute_alone(run, states[0])
+        ended = run.abort.aborted or run.halted is not None or run.failure is not None
+        if ended or hooks.after_tools or run.state.limits.max_equal_calls is not None:
+            return await _close(run, states, run.abort_end() if run.abort.aborted else run.halted)
+        run.state.pending = []
+        return None
     end = await (_sequential(run, states) if _one_by_one(run) else _parallel(run, states))
     return await _close(run, states, end)
 
@@ -39,9 +49,9 @@ async def resume_round(run: Run) -> End | None:
     states = run.state.pending
     open_states = [state for state in states if state.result is None]
     for state in open_states:
-        state.asked.clear()
+        state.asked = ()
         # The tools in force now decide: one that went, or wants other arguments, is said to the model.
-        state.prepare(run.box.tools)
+        state.prepare(run.tools)
     waiting = [state for state in open_states if isinstance(state.verdict, Suspend)]
     end = await before_each_tool(run, waiting)
     end = end or await look_again(run, waiting) or await resolve(run, waiting)
@@ -73,7 +83,7 @@ async def _run_at_once(run: Run, states: Sequence[CallState]) -> End | None:
     if len(ready) != len(states):
         await _refuse(run, states)
     await execute_calls(run, ready)
-    return run.abort_end() if run.abort.aborted else None
+    return run.abort_end() if run.abort.aborted else run.halted
 
 
 async def _sequential(run: Run, states: Sequence[CallState]) -> End | None:
@@ -102,6 +112,10 @@ async def _run_one_by_one(run: Run, states: Sequence[CallState], gated: Collecti
             await execute_calls(run, [state])
         if run.abort.aborted:
             return run.abort_end()
+        if run.failure is not None:
+            run.check_failure()
+        if run.halted is not None:
+            return run.halted
     return None
 
 
@@ -119,6 +133,10 @@ async def _close(run: Run, states: Sequence[CallState], end: End | None) -> End 
     waiting = still_suspended(states)
     if end is None and waiting:
         names = ", ".join(f"{state.call.name} ({state.call.id})" for state in waiting)
+        for state in waiting:
+            run.leave_open(
+                state.by, f"nobody answered for {state.call.name} ({state.call.id}), a call of a nested agent"
+            )
         return End("waiting", f"waiting for an answer to: {names}")
     if end is not None:
         await close_open_calls(run, _reason(end))
@@ -128,8 +146,8 @@ async def _close(run: Run, states: Sequence[CallState], end: End | None) -> End 
     if not run.hooks.after_tools:
         return end
     closed = _newest_round(run)
-    for implementation in run.hooks.after_tools:
-        returned = await run.dispatch.one(implementation, closed)
+    for implementation, answer in run.dispatch.voices(run.hooks.after_tools, [closed]):
+        returned = await answer
         if returned is None:
             continue
         store_added(run, returned.messages)

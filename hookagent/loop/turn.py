@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hookagent.errors import PluginError
 from hookagent.events import (
@@ -20,12 +20,15 @@ from hookagent.loop.budget import Exceeded
 from hookagent.loop.ending import after_failure, after_interrupt, complete, refused
 from hookagent.loop.messages_in import accept_queued, accept_user, store_added
 from hookagent.loop.model_call import call_model
-from hookagent.loop.replies import store_reply, take_reply
+from hookagent.loop.replies import before_end, store_reply, take_reply
 from hookagent.loop.run import End, Run
-from hookagent.loop.tool_round import close_open_calls, resume_round
+from hookagent.loop.tool_round import close_open_calls, resume_round, tool_round
 from hookagent.messages import AssistantMessage, UserMessage
 from hookagent.requests import Request
 from hookagent.usage import NO_USAGE
+
+# A run whose model and tools never wait must not keep the event loop for itself: others want to abort it.
+_ROUNDS_PER_BREATH = 100
 
 
 class Finished(NamedTuple):
@@ -44,11 +47,15 @@ async def run_turns(run: Run, prompts: Sequence[UserMessage]) -> Finished:
         if error is not None or end.status != "completed" or run.abort.aborted:
             break
         prompts = run.box.peek_steering() or run.box.peek_follow_up()
-        if not prompts:
+        if not prompts or run.errors:
+            break
+        if run.failure is not None:
+            # What the turn came to stands; what is queued waits for a run in which nothing has failed.
+            error = run.failure
             break
     run.emit(AgentEnd, end.status, end.answer, run.usage)
     run.list_failure()
-    return Finished(end, error)
+    return Finished(end, run.interrupt or error)
 
 
 async def _turn(run: Run, prompts: Sequence[UserMessage]) -> Finished:
@@ -68,6 +75,7 @@ async def _turn(run: Run, prompts: Sequence[UserMessage]) -> Finished:
         run.check_failure()
     except PluginError as failure:
         error = failure
+        run.fail_outer(failure)
         end = await after_failure(run, failure)
     except (asyncio.CancelledError, KeyboardInterrupt) as stop:
         # Only a cancellation of the run's own task gets here: everything else is waited for elsewhere.
@@ -97,6 +105,8 @@ async def _body(run: Run, prompts: Sequence[UserMessage]) -> End:
         stopped = await accept_user(run, message)
         if stopped is not None:
             return stopped
+    if end is None and prompts and prompts[0].via != "prompt" and (answer := _last_answer(run)) is not None:
+        return End("completed", "", answer)  # all that was queued has been taken back
     while end is None:
         end = await _iteration(run)
     return end
@@ -106,8 +116,12 @@ async def _iteration(run: Run) -> End | None:
     state = run.state
     if run.failure is not None:
         run.check_failure()
+    if not run.iterations % _ROUNDS_PER_BREATH:
+        await asyncio.sleep(0)
     if run.abort.aborted:
         return run.abort_end()
+    if run.halted is not None:
+        return run.halted
     # Limits win: what is queued stays queued.
     exceeded = run.budget.exceeded()
     if exceeded is not None:
@@ -118,25 +132,53 @@ async def _iteration(run: Run) -> End | None:
     end = await accept_queued(run, queued) if queued else None
     if end is not None:
         return end
+    if run.goes_on_for_queue:
+        run.goes_on_for_queue = False
+        answer = _last_answer(run)
+        if answer is not None:  # what was queued has been taken back
+            return await before_end(run, answer)
     run.iterations += 1
     run.budget.begin_iteration()
     state.iteration += 1
-    run.emit(IterationStart, state.limits.max_iterations)
-    for implementation in run.hooks.before_llm:
-        returned = await run.dispatch.one(implementation, state.iteration)
+    unsaid = run.asks_unseen and not run.emitter.told
+    if not unsaid:
+        run.emit(IterationStart, state.limits.max_iterations)
+    if run.hooks.before_llm:
+        end = await _before_llm(run)
+        if end is not None:
+            return end
+    called = await call_model(run, unsaid)
+    if isinstance(called, End):
+        return called
+    request, reply = called
+    added: list[UserMessage] = []
+    if run.hooks.after_llm:
+        reply, added = await _after_llm(run, request, reply)
+    if run.abort.aborted:
+        return run.abort_end()
+    stored = store_reply(run, reply)
+    if stored is None or added or run.failure is not None or not (calls := stored.tool_calls):
+        return await take_reply(run, reply, stored, added)
+    return await tool_round(run, calls, stored.stop_reason)
+
+
+def _last_answer(run: Run) -> str | None:
+    """The text of the answer behind which nothing stands that the model could be asked about; None: something does."""
+    transcript = run.state.transcript
+    last = transcript[-1] if len(transcript) else None
+    return last.text if isinstance(last, AssistantMessage) and last.stop_reason != "pause" else None
+
+
+async def _before_llm(run: Run) -> End | None:
+    """Ask `before_llm`; an end when a plugin stopped the run, or when it was aborted: then nothing is to be shaped."""
+    for implementation, answer in run.dispatch.voices(run.hooks.before_llm, [run.state.iteration]):
+        returned = await answer
         if returned is None:
             continue
         store_added(run, returned.messages)
         if returned.verdict is not None:
             return End("stopped", f"'{implementation.plugin}' stopped the run: {returned.verdict.reason}")
-    called = await call_model(run)
-    if isinstance(called, End):
-        return called
-    request, reply = called
-    reply, added = await _after_llm(run, request, reply) if run.hooks.after_llm else (reply, [])
-    if run.abort.aborted:
-        return run.abort_end()
-    return await take_reply(run, reply, added)
+    return run.abort_end() if run.abort.aborted else None
 
 
 async def _limit(run: Run, exceeded: Exceeded) -> End:
@@ -145,6 +187,10 @@ async def _limit(run: Run, exceeded: Exceeded) -> End:
     if not run.state.limits.closing_answer:
         return end
     run.closing = True
+    run.state.iteration += 1  # a model call like any other to hooks, though no iteration that counts
+    stopped = await _before_llm(run)
+    if stopped is not None:
+        return stopped
     called = await call_model(run)
     if isinstance(called, End):
         return end if called.status == "failed" else called
@@ -160,9 +206,10 @@ async def _limit(run: Run, exceeded: Exceeded) -> End:
 
 async def _after_llm(run: Run, request: Request, reply: AssistantMessage) -> tuple[AssistantMessage, list[UserMessage]]:
     added: list[UserMessage] = []
-    for implementation in run.hooks.after_llm:
+    values: list[Any] = [request, reply]
+    for implementation, answer in run.dispatch.voices(run.hooks.after_llm, values):
         try:
-            returned = await run.dispatch.one(implementation, request, reply)
+            returned = await answer
         except (PluginError, KeyboardInterrupt):
             store_reply(run, reply)  # the value from before stays; what it calls is closed as not run
             raise
@@ -172,6 +219,7 @@ async def _after_llm(run: Run, request: Request, reply: AssistantMessage) -> tup
             replaced = returned.replacement.without_provider_parts()
             # That the output limit cut it stays true: none of its calls may run.
             reply = replace(replaced, stop_reason="length") if reply.stop_reason == "length" else replaced
+            values[1] = reply
             run.emit(MessageReplaced, f"replaced by '{implementation.plugin}'")
         added.extend(returned.messages)
     return reply, added

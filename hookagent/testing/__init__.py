@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from hookagent.providers import ScriptedProvider as ScriptedProvider
     from hookagent.testing.clock import FakeClock as FakeClock
+    from hookagent.testing.plugin_check import PluginReport as PluginReport
+    from hookagent.testing.plugin_check import check_plugin as check_plugin
+    from hookagent.testing.plugin_check import check_provider as check_provider
     from hookagent.testing.recorder import Recorder as Recorder
     from hookagent.testing.server import Call as Call
     from hookagent.testing.server import Fault as Fault
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 _HOMES: Final = {
     "hookagent.providers": "ScriptedProvider",
     "hookagent.testing.clock": "FakeClock",
+    "hookagent.testing.plugin_check": "PluginReport check_plugin check_provider",
     "hookagent.testing.recorder": "Recorder",
     "hookagent.testing.server": (
         "Call Fault NoId RecordedRequest RefusedRequest Reply ServerCall StrictServer Thinking Usage"

@@ -80,22 +80,29 @@ def _clean_object(pairs: list[tuple[str, Any]]) -> FrozenDict:
     return _object([(clean_text(key), _clean(value)) for key, value in pairs])
 
 
-def _decoder(hook: Callable[[list[tuple[str, Any]]], FrozenDict]) -> json.JSONDecoder:
+def _decoder(
+    hook: Callable[[list[tuple[str, Any]]], FrozenDict], integer: Callable[[str], int] = _integer
+) -> json.JSONDecoder:
     """A decoder made once: `json.loads` makes a new one for each text that it reads with hooks."""
     return json.JSONDecoder(
-        object_pairs_hook=hook, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_integer
+        object_pairs_hook=hook, parse_constant=_refuse_constant, parse_float=_finite, parse_int=integer
     )
 
 
 _DECODER, _CLEANING_DECODER = _decoder(_object), _decoder(_clean_object)
+# The usual case: whole numbers are read by `int` itself, and nothing stands around the object.
+_QUICK_DECODER = _decoder(_object, int)
 
 
 def _read(text: str) -> JsonValue:
     if text[:1] == "{" and text[-1:] == "}":
-        # The usual case: nothing stands around the object, so `decode` need not look for blanks.
-        value, end = _DECODER.raw_decode(text)
-        if end == len(text):
-            return value
+        try:
+            value, end = _QUICK_DECODER.raw_decode(text)
+        except ValueError:
+            pass  # read again by the decoder that says what is wrong, and where
+        else:
+            if end == len(text):
+                return value
     return _DECODER.decode(text)
 
 

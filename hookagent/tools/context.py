@@ -40,6 +40,7 @@ class ToolContext:
         "_loop",
         "_previous",
         "_report",
+        "_run",
         "_thread",
         "abort",
         "agent",
@@ -62,7 +63,9 @@ class ToolContext:
         previous_tools: tuple[str, ...] | Callable[[], tuple[str, ...]] = (),
         abort: AbortSignal | None = None,
         report: Callable[[Any], object] | None = None,
+        run: Any = None,
     ) -> None:
+        self._run = run
         self.agent = agent
         self.session = session
         self.task = task
@@ -100,21 +103,28 @@ class ToolContext:
 
         Reports keep their order and arrive before the call's result; a report after the call's end is ignored.
         """
+        self.hand_over(self._hear, value)
+
+    def _hear(self, value: Any) -> None:
+        self._report(value)
+
+    def hand_over(self, function: Callable[..., object], *arguments: Any) -> None:
+        """For the loop: call `function` in the thread of its event loop, in order; nothing once the call has ended."""
         if self._finished:
             return
         loop = self._loop
         if loop is None or threading.get_ident() == self._thread:
-            self._report(value)
+            function(*arguments)
             return
         try:
-            loop.call_soon_threadsafe(self._deliver, value)
+            loop.call_soon_threadsafe(self._deliver, function, arguments)
         except RuntimeError:
             # The loop is closed: the run is over, and so is everybody who would have listened.
             self._finished = True
 
-    def _deliver(self, value: Any) -> None:
+    def _deliver(self, function: Callable[..., object], arguments: tuple[Any, ...]) -> None:
         if not self._finished:
-            self._report(value)
+            function(*arguments)
 
     def __repr__(self) -> str:
         return f"ToolContext(tool_name={self.tool_name!r}, call_id={self.call_id!r}, iteration={self.iteration})"
@@ -141,6 +151,12 @@ class calling:
 def calling_context() -> ToolContext | None:
     """Return the `ToolContext` of the tool call that this code runs in, or None outside of a tool."""
     return CURRENT_CALL.get()
+
+
+def calling_run() -> Any:
+    """For the loop: the run (a `Run` of the loop) whose tool call this code runs in, or None outside of a tool."""
+    context = CURRENT_CALL.get()
+    return None if context is None else context._run
 
 
 def current_call() -> ToolContext:

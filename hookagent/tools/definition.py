@@ -125,7 +125,8 @@ def check_marks(effect: str | None, time_limit: float | None, source: str) -> No
     """Raise `ToolDefinitionError` for an effect that does not exist and a time limit (seconds) that is none."""
     if effect is not None and effect not in EFFECTS:
         raise ToolDefinitionError(f"tool {source}: unknown effect {effect!r}. use one of {', '.join(sorted(EFFECTS))}")
-    if time_limit is not None and not time_limit > 0:
+    number = isinstance(time_limit, int | float) and not isinstance(time_limit, bool)
+    if time_limit is not None and not (number and time_limit > 0):
         raise ToolDefinitionError(f"tool {source}: time limit {time_limit!r} is not above zero. give seconds, or None")
 
 

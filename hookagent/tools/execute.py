@@ -21,6 +21,8 @@ from hookagent.tools.threads import TOOL_THREADS, ThreadPool
 from hookagent.tools.tool import Tool
 
 _MOST_CAUSES = 5
+# A named tuple's own way to be made is a function in Python.
+_made: Callable[..., Execution] = tuple.__new__
 
 
 class Execution(NamedTuple):
@@ -50,18 +52,19 @@ async def execute(
     result: ToolResult | None = None
     token = CURRENT_CALL.set(context)
     try:
-        positional, keywords = tool.bind(values, context)
         if tool.is_async:
-            value = await tool.function(*positional, **keywords)
+            value = await tool.call(values, context)
         else:
             carried = copy_context()
-            value = await threads.run(_call, tool.function, positional, keywords, result_limit, context=carried)
+            value = await threads.run(_call, tool, values, context, result_limit, context=carried)
         # The commonest answer first: asking whether something can be awaited is slow.
         while type(value) is not str and inspect.isawaitable(value):
             value = await value
         if type(value) is str:
-            result = ToolResult(to_text(value, result_limit))
-        elif isinstance(value, BaseException):
+            content = to_text(value, result_limit)
+            milliseconds = (monotonic() - started) * 1000.0
+            return _made(Execution, (ToolResult(content, False, "ok", context.call_id, None, milliseconds), None))
+        if isinstance(value, BaseException):
             error = value
         else:
             result = _as_result(value, result_limit)
@@ -83,15 +86,19 @@ async def execute(
     if error is not None or result is None:
         result = failure(error or RuntimeError("the tool gave nothing"), result_limit)
     milliseconds = (monotonic() - started) * 1000.0
-    return Execution(
-        ToolResult(result.content, result.is_error, result.status, context.call_id, result.error_type, milliseconds),
-        error,
+    result = ToolResult(
+        result.content, result.is_error, result.status, context.call_id, result.error_type, milliseconds
     )
-
-
-def _call(function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any], limit: int) -> Any:
     try:
-        value = function(*positional, **keywords)
+        return Execution(result, error)
+    finally:
+        # What was raised knows this frame: it would keep itself alive, and with it the call and its agent.
+        del error
+
+
+def _call(tool: Tool, values: dict[str, Any], context: ToolContext, limit: int) -> Any:
+    try:
+        value = tool.call(values, context)
     except KeyboardInterrupt:
         raise
     except BaseException as error:

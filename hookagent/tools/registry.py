@@ -20,12 +20,17 @@ class ToolRegistry:
     for what cannot be a tool, and for two tools of one name.
     """
 
-    __slots__ = ("_cached", "_checked", "_owners", "_tools")
+    __slots__ = ("_checked", "_owners", "_tools", "get", "tools")
+
+    tools: tuple[Tool, ...]
+    """The tools, in the order of adding; the same tuple until something is added or removed."""
 
     def __init__(self, tools: Iterable[Callable[..., Any] | Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
+        self.get: Callable[[str], Tool | None] = self._tools.get
+        """The tool of exactly this name, or None."""
         self._owners: dict[str, str | None] = {}
-        self._cached: tuple[Tool, ...] | None = None
+        self.tools = ()
         self._checked: tuple[Tool, ...] | None = None
         offered: Any = tools
         if isinstance(offered, str) or not isinstance(offered, Iterable):
@@ -47,19 +52,15 @@ class ToolRegistry:
             )
         self._tools[made.name] = made
         self._owners[made.name] = owner
-        self._cached = None
+        self.tools = (*self.tools, made)
         return made
 
     def remove(self, name: str) -> Tool:
         """Take the tool `name` out and return it. Raises `KeyError` when there is none."""
         removed = self._tools.pop(name)
         del self._owners[name]
-        self._cached = None
+        self.tools = tuple(self._tools.values())
         return removed
-
-    def get(self, name: str) -> Tool | None:
-        """The tool of exactly this name, or None."""
-        return self._tools.get(name)
 
     def owner(self, name: str) -> str | None:
         """The plugin that brought the tool `name`; None for the agent's own. Raises `KeyError` when there is none."""
@@ -69,13 +70,6 @@ class ToolRegistry:
     def names(self) -> tuple[str, ...]:
         """The names, in the order of adding."""
         return tuple(self._tools)
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        """The tools, in the order of adding; the same tuple until something is added or removed."""
-        if self._cached is None:
-            self._cached = tuple(self._tools.values())
-        return self._cached
 
     def check(self) -> None:
         """Make the schemas that are not made yet, so that a bad one is said before anything begins.

@@ -40,7 +40,7 @@ class Schema:
     that JSON cannot carry.
     """
 
-    __slots__ = ("_adapter", "_expected", "_fill_in", "_names", "description", "parameters")
+    __slots__ = ("_adapter", "_fill_in", "_names", "description", "expected", "parameters")
 
     def __init__(self, signature: Signature, docstring: str | None, source: str) -> None:
         documentation = read_docstring(docstring)
@@ -61,11 +61,11 @@ class Schema:
                 described["default"] = shown
         self.parameters: FrozenDict = freeze(inlined(written))
         self._names: tuple[str, ...] = tuple(properties)
-        self._expected = describe_parameters(self.parameters)
+        self.expected = describe_parameters(self.parameters)
 
     def validate(self, tool_name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """See `Tool.validate`."""
-        values = validate(self._adapter.validator, tool_name, arguments, self._expected, self._names)
+        values = validate(self._adapter.validator, tool_name, arguments, self.expected, self._names)
         for name, field in self._fill_in.items():
             if name not in values:
                 values[name] = field.get_default(call_default_factory=True)

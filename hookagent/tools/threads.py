@@ -7,6 +7,7 @@ process for ever (design, "Tools run in daemon threads of our own").
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import os
 import threading
@@ -76,8 +77,10 @@ class ThreadPool:
                 return future
             self._count += 1
         queue: SimpleQueue[_Job] = SimpleQueue()
+        # By the queue, since a thread keeps its arguments for as long as it lives.
+        queue.put(job)
         thread = threading.Thread(
-            target=self._work, args=(queue, job), name=f"hookagent-tool-{next(self._numbers)}", daemon=True
+            target=self._work, args=(queue,), name=f"hookagent-tool-{next(self._numbers)}", daemon=True
         )
         try:
             thread.start()
@@ -87,11 +90,16 @@ class ThreadPool:
             raise
         return future
 
-    def _work(self, queue: SimpleQueue[_Job], job: _Job | None) -> None:
+    def _work(self, queue: SimpleQueue[_Job]) -> None:
+        job: _Job | None = queue.get()
         while job is not None:
-            _perform(job)
-            # What the job holds must not live on while the thread waits.
+            loop, future = job.loop, job.future
+            outcome = None if future.cancelled() else _carried_out(job.function, job.arguments, job.context)
+            # What the job holds must not live on while the thread waits, nor a moment longer than its caller waits.
             job = None
+            if outcome is not None:
+                _hand_over(loop, future, *outcome)
+            del loop, future, outcome
             job = self._next_job(queue)
 
     def _next_job(self, queue: SimpleQueue[_Job]) -> _Job | None:
@@ -111,23 +119,21 @@ class ThreadPool:
         return queue.get()
 
 
-def _perform(job: _Job) -> None:
-    if job.future.cancelled():
-        return
-    value: Any = None
-    error: BaseException | None = None
+def _carried_out(
+    function: Callable[..., Any], arguments: tuple[Any, ...], context: Context
+) -> tuple[Any, BaseException | None]:
     try:
-        value = job.context.run(job.function, *job.arguments)
+        return context.run(function, *arguments), None
     except BaseException as raised:
-        error = raised
-    try:
-        job.loop.call_soon_threadsafe(_deliver, job.future, value, error)
-    except RuntimeError:
-        # The loop is closed: nobody waits any more.
-        return
-    finally:
-        # The exception holds this frame, and this frame must not hold the exception.
-        error = None
+        return None, raised
+
+
+def _hand_over(
+    loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], value: Any, error: BaseException | None
+) -> None:
+    # Where the loop is closed, nobody waits any more.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(_deliver, future, value, error)
 
 
 def _deliver(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:

@@ -7,7 +7,7 @@ when first needed and shared by all tools made from the same function.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, overload
 
 from hookagent.frozen import FrozenDict
@@ -33,6 +33,15 @@ class Tool:
     time_limit: float | None
     _description: str | None
     _definition: Definition
+    is_async: bool = field(init=False)
+    """Whether it runs in the event loop; a plain function runs in a thread."""
+    _by_name: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Asked several times for each call, so they are looked up once.
+        signature = self._definition.signature
+        object.__setattr__(self, "is_async", signature.is_async)
+        object.__setattr__(self, "_by_name", not signature.order and not signature.context_names)
 
     @classmethod
     def from_callable(
@@ -92,9 +101,9 @@ class Tool:
         return self._definition.made_schema().parameters
 
     @property
-    def is_async(self) -> bool:
-        """Whether it runs in the event loop; a plain function runs in a thread."""
-        return self._definition.signature.is_async
+    def expected(self) -> str:
+        """What the arguments are to be, in one line for the model: names, types, what is required, defaults."""
+        return self._definition.made_schema().expected
 
     @property
     def source(self) -> str:
@@ -120,7 +129,14 @@ class Tool:
 
     def bind(self, values: dict[str, Any], context: ToolContext) -> tuple[list[Any], dict[str, Any]]:
         """Turn validated `values` into positional and keyword arguments, with `context` where one is asked for."""
-        return self._definition.signature.bind(values, context)
+        return ([], values) if self._by_name else self._definition.signature.bind(values, context)
+
+    def call(self, values: dict[str, Any], context: ToolContext) -> Any:
+        """Call the function with validated `values`; of an async tool, this gives what is to be awaited."""
+        if self._by_name:
+            return self.function(**values)
+        positional, keywords = self._definition.signature.bind(values, context)
+        return self.function(*positional, **keywords)
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r}, effect={self.effect!r}, source={self.source!r})"

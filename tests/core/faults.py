@@ -107,3 +107,124 @@ def observe(plugin: Any, mode: Any, clock: FakeClock, on_error: Any = "fail", ti
     asyncio.run(main())
     seen.counts = {hook: neighbour.names.count(hook) for hook in CONTRACTS}
     return seen
+
+
+def raising(error: type[BaseException]) -> Act:
+    """Raise it."""
+
+    def act(given: dict[str, Any]) -> Any:
+        raise error("broken")
+
+    return act
+
+
+def wrong_type(given: dict[str, Any]) -> Any:
+    return object()
+
+
+def reentering(given: dict[str, Any]) -> Any:
+    return given["agent"].run_sync("again")
+
+
+async def reentering_async(given: dict[str, Any]) -> Any:
+    return await given["agent"].run("again")
+
+
+def mutating(given: dict[str, Any]) -> Any:
+    if "tool_calls" in given:
+        given["tool_calls"][0].arguments["n"] = 5
+    elif "pending" in given:
+        given["pending"][0].call.arguments.update(n=5)
+    elif "result" in given:
+        given["result"].content = "mine"
+    elif given.get("tool_call") is not None and "error" not in given:
+        given["tool_call"].arguments["n"] = 5
+    elif "response" in given:
+        given["response"].parts = ()
+    elif "request" in given:
+        given["request"].summary = "mine"
+    elif "message" in given:
+        given["message"].text = "mine"
+    elif "tool_round" in given:
+        given["tool_round"].results = ()
+    elif "outcome" in given:
+        given["outcome"].status = "failed"
+    elif "event" in given:
+        given["event"].number = 0
+    else:
+        given["session"].turn = 7
+
+
+def resetting(given: dict[str, Any]) -> Any:
+    return given["agent"].reset()
+
+
+def continuing(given: dict[str, Any]) -> Any:
+    return given["agent"].continue_()
+
+
+def closing(given: dict[str, Any]) -> Any:
+    return given["agent"].close()
+
+
+def cancelling(given: dict[str, Any]) -> Any:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+
+
+def cancelling_at_last(given: dict[str, Any]) -> Any:
+    cancelling(given)
+
+
+FAULTS: dict[str, Act] = {
+    "exception": raising(ValueError),
+    "SystemExit": raising(SystemExit),
+    "CancelledError": raising(asyncio.CancelledError),
+    "GeneratorExit": raising(GeneratorExit),
+    "wrong type": wrong_type,
+    "mutates": mutating,
+    "re-enters by run": reentering,
+    "re-enters by reset": resetting,
+    "re-enters by continue_": continuing,
+    "re-enters by close": closing,
+    "cancels the task it runs in": cancelling,
+    "cancels it and returns": cancelling_at_last,
+}
+OVERRAN = "overran its time limit of 60 s"
+_SAYS = {
+    "wrong type": "returned a object",
+    "mutates": "",
+    "cancels the task it runs in": "",
+    "cancels it and returns": "",
+}
+
+
+def says(fault: str, act: Act) -> str:
+    """How the error begins, behind the name of the hook; `act` is the form of the fault that was used."""
+    if fault.startswith("re-enters"):
+        waits = fault == "re-enters by run" or inspect.iscoroutinefunction(act)
+        return "raised MisuseError: " if waits else "is a plain function that returned an awaitable"
+    return _SAYS.get(fault, f"raised {fault.replace('exception', 'ValueError')}: broken")
+
+
+def as_async(act: Act) -> Act:
+    async def act_async(given: dict[str, Any]) -> Any:
+        return act(given)
+
+    async def act_and_wait(given: dict[str, Any]) -> Any:
+        return await act(given)
+
+    async def cancel_and_wait(given: dict[str, Any]) -> Any:
+        act(given)
+        await asyncio.sleep(0)
+
+    own: dict[Act, Act] = {reentering: reentering_async, cancelling: cancel_and_wait}
+    own |= dict.fromkeys((resetting, continuing, closing), act_and_wait)
+    return own.get(act, act_async)
+
+
+def forms(hook: str, act: Act) -> list[Act]:
+    form = CONTRACTS[hook].form
+    plain = [] if form == "async" else [act]
+    return plain + ([] if form == "plain" else [as_async(act)])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any
 
 import pytest
 
-from hookagent import Agent, MisuseError, Stop
+from hookagent import Agent, MisuseError, Stop, queues
+from hookagent.messages import UserMessage
+from hookagent.queues import MessageQueue
 from hookagent.testing import Recorder
 from tests.core.scripts import calls, make_agent, ok, words
 
@@ -89,3 +92,97 @@ def test_continue() -> None:
     agent.steer("s")
     assert asyncio.run(agent.continue_()).status == "failed"  # the script has one reply left for two messages
     assert words(agent.session.transcript) == ["U go", "A 1", "U s", "A 2", "U f"]
+
+
+def test_nothing_is_lost_doubled_or_stuck_when_a_signal_handler_queues_at_any_line() -> None:
+    """A handler of the main thread runs between two steps of whatever it interrupts, also of the queue itself."""
+    queue = MessageQueue("all")
+    sent: list[UserMessage] = []
+    taken: list[UserMessage] = []
+    inside = False
+
+    def handler(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal inside
+        if frame.f_code.co_filename != queues.__file__:
+            return None
+        if event == "line" and not inside:
+            inside = True
+            send()
+            inside = False
+        return handler
+
+    def send() -> None:
+        sent.append(UserMessage(f"m{len(sent)}"))
+        queue.put(sent[-1])
+
+    before = sys.gettrace()
+    sys.settrace(handler)
+    try:
+        send()
+        for _ in range(3):
+            for message in queue.due():
+                assert queue.take(message)
+                taken.append(message)
+        taken.extend(queue.clear())
+    finally:
+        sys.settrace(before)
+    taken.extend(queue.clear())
+    assert len(sent) > 50
+    assert sorted(map(id, taken)) == sorted(map(id, sent))
+
+
+def test_a_message_is_written_as_queued_before_anybody_can_take_it() -> None:
+    queue = MessageQueue()
+    told: list[str] = []
+
+    class Watcher:
+        def queued(self, message: UserMessage) -> None:
+            told.append(f"queued, {len(queue)} wait")
+
+        def taken(self, message: UserMessage) -> None:
+            told.append(f"taken, {len(queue)} wait")
+
+    queue.watcher = Watcher()
+    queue.put(message := UserMessage("a"))
+    assert queue.take(message)
+    assert not queue.take(message)
+    assert told == ["queued, 0 wait", "taken, 0 wait"]
+
+
+@pytest.mark.parametrize("kind", ["steer", "follow_up", "new turn"])
+def test_what_is_taken_back_at_the_last_moment_is_not_delivered_and_makes_no_request(kind: str) -> None:
+    agent: Agent
+
+    def take_back(arguments: Any) -> None:
+        if arguments["message"].via != "prompt":
+            for queue in (agent.steering, agent.follow_ups):
+                for message in queue.peek():
+                    assert queue.take(message)
+
+    def queue_more(_: Any) -> None:
+        if agent.session.turn == 1:
+            agent.steer("never mind")
+
+    recorder = Recorder({"after_user_input": take_back, "on_complete": queue_more if kind == "new turn" else None})
+    agent = make_agent([{"text": "one"}], recorder)
+    if kind == "follow_up":
+        agent.follow_up("never mind")
+    elif kind == "steer":
+        agent.subscribe(lambda event: agent.steer("never mind") if event.type == "response" else None)
+    result = agent.run_sync("go")
+    assert (result.status, result.answer) == ("completed", "one")
+    assert words(agent.session.transcript) == ["U go", "A one"]
+
+
+def test_of_several_only_those_that_were_taken_back_stay_out() -> None:
+    agent = make_agent([{"text": "one"}, {"text": "two"}], follow_up_mode="all")
+    for text in ("first", "second", "third"):
+        agent.follow_up(text)
+
+    def drop_second(event: Any) -> None:
+        if event.type == "message_end" and getattr(event.message, "text", "") == "first":
+            assert agent.follow_ups.take(agent.follow_ups.peek()[1])
+
+    agent.subscribe(drop_second)
+    agent.run_sync("go")
+    assert words(agent.session.transcript) == ["U go", "A one", "U first", "U third", "A two"]

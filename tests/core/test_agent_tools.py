@@ -11,6 +11,7 @@ import pytest
 
 from hookagent import MisuseError, current_call
 from hookagent.testing import Recorder
+from hookagent.transcript import ToolRound
 from tests.core.scripts import calls, make_agent, ok, quick, words
 
 ANSWER = {"text": "done"}
@@ -169,3 +170,23 @@ def test_200_agents_run_at_once() -> None:
         return [result.status for result in await asyncio.gather(*(agent.run("go") for agent in agents))]
 
     assert asyncio.run(main()) == ["completed"] * 200
+
+
+@pytest.mark.parametrize("names", [("gives_up",), ("gives_up", "ok")])
+def test_a_tool_that_cancels_its_own_task_is_said_to_have_been_cancelled(names: tuple[str, ...]) -> None:
+    async def gives_up() -> str:
+        """Cancel the task it runs in."""
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+        return "never"
+
+    agent = make_agent([calls(*names), {"text": "fine"}], tools=[gives_up, ok])
+    assert agent.run_sync("go").status == "completed"
+    [round_of_calls] = [block for block in agent.session.transcript if isinstance(block, ToolRound)]
+    first = round_of_calls.results[0]
+    assert first is not None
+    assert first.status in ("interrupted", "error")
+    assert "cancelled" in first.content
+    assert "the run failed while" not in first.content

@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from hookagent import Agent, Amend, Approve, Deny, Image, MisuseError, Suspend, UserMessage
+from hookagent import (
+    Agent,
+    Amend,
+    Approve,
+    Deny,
+    Image,
+    MisuseError,
+    PluginError,
+    Stop,
+    Suspend,
+    UserMessage,
+    hookimpl,
+)
 from hookagent.testing import Recorder
 from tests.core.scripts import calls, make_agent, ok, quick, words
 
@@ -137,3 +149,52 @@ def test_a_prompt_with_images() -> None:
     assert (stored.text, stored.images) == ("look", (image,))
     with pytest.raises(MisuseError, match="images go with a text"):
         agent.run_sync(UserMessage("x"), images=[image])
+
+
+def test_a_direct_call_that_was_amended_is_put_to_the_other_gates_as_it_will_run() -> None:
+    """Also while a round of the model's is open: the gates of the direct call see that call alone."""
+    rounds: list[list[int]] = []
+
+    class Amending:
+        @hookimpl
+        def before_each_tool(self, tool_call: Any) -> Any:
+            return Amend({"n": 7}) if tool_call.name == "ok" else None
+
+    class Stopping:
+        @hookimpl
+        def before_tools(self, tool_calls: Any) -> None:
+            rounds.append([one.arguments.get("n", 0) for one in tool_calls])
+
+        @hookimpl
+        def before_each_tool(self, tool_call: Any) -> Any:
+            return Stop("not seven") if tool_call.name == "ok" and tool_call.arguments["n"] == 7 else None
+
+    async def outside() -> str:
+        """Call the other tool."""
+        result = await agent.call_tool("ok", {"n": 1})
+        return f"{result.status}: {result.content}"
+
+    agent = make_agent([calls("outside"), "never"], Stopping(), Amending(), tools=[ok, outside])
+    result = asyncio.run(agent.run("go"))
+    assert rounds == [[0], [1], [7]]
+    assert agent.session.transcript[1].results[0].content.startswith("not_run: not run: 'Stopping' stopped")  # type: ignore[union-attr]
+    assert (result.status, result.reason) == ("stopped", "'Stopping' stopped the run: not seven")
+
+
+def test_an_on_event_that_fails_fails_the_direct_call_and_the_run_that_it_is_made_in() -> None:
+    class Failing:
+        @hookimpl
+        def on_event(self, event: Any) -> None:
+            if event.type == "tool_end" and event.call.name == "ok":
+                raise ValueError("cannot listen")
+
+    with pytest.raises(PluginError, match="cannot listen"):
+        asyncio.run(make_agent([], Failing()).call_tool("ok"))
+
+    async def outside() -> str:
+        """Call the other tool."""
+        return (await agent.call_tool("ok")).content
+
+    agent = make_agent([calls("outside"), "never"], Failing(), tools=[ok, outside])
+    with pytest.raises(PluginError, match="cannot listen"):
+        asyncio.run(agent.run("go"))

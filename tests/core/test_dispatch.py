@@ -111,16 +111,16 @@ def test_hooks_without_an_implementation_are_not_called(monkeypatch: pytest.Monk
     from hookagent import dispatch
 
     called: list[str] = []
-    real = dispatch.Dispatcher.one
+    real = dispatch.Dispatcher.ready_for
 
     agent = make_agent([calls("quick"), ANSWER], made("few", after_tools=lambda: None))
 
-    async def counting(self: Any, implementation: Any, *values: Any) -> Any:
+    def counting(self: Any, implementations: Any) -> Any:
         if self.agent is agent:
-            called.append(implementation.hook)
-        return await real(self, implementation, *values)
+            called.extend(one.hook for one in implementations)
+        return real(self, implementations)
 
-    monkeypatch.setattr(dispatch.Dispatcher, "one", counting)
+    monkeypatch.setattr(dispatch.Dispatcher, "ready_for", counting)
     agent.run_sync("go")
     assert called == ["after_tools"]
 

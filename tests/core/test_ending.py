@@ -143,11 +143,16 @@ def test_a_running_sibling_with_a_time_limit_hears_that_the_run_failed() -> None
 
 
 def test_a_call_that_was_started_when_an_interrupt_came_may_have_run() -> None:
+    async def endless() -> str:
+        """Wait for ever."""
+        await asyncio.Event().wait()
+        return "never"
+
     def listen(event: Any) -> None:
         if event.type == "tool_start":
             raise KeyboardInterrupt
 
-    agent = make_agent([calls("quick", "quick")])
+    agent = make_agent([calls("endless", "endless")], tools=[endless])
     agent.subscribe(listen)
 
     async def main() -> None:

@@ -100,29 +100,33 @@ def test_the_kth_event_fails_in_a_plugin(reference: dict[str, Seen], mode: str) 
         nonlocal listed
         event = seen.faults.about["event"]
         errors = [error for result, _ in seen.ends for error in result.errors]
-        # Too late is what comes with the end of a turn being announced, unless another turn is about to begin.
+        # Too late to change the turn is what comes with its end being announced.
         assert bool(errors) == _announces_the_end(event, seen)
         if not errors:
             failed_by("on_event", seen)
             return
         listed += 1
-        went_on(seen)
         assert len(errors) == 1
         assert errors[0].startswith("plugin 'faulty': hook 'on_event' raised ValueError: struck (")
+        if event.turn > 1:
+            went_on(seen)
+            return
+        # Another turn is due then, and does not begin.
+        result, raised = seen.end
+        assert isinstance(raised, PluginError)
+        assert (result.status, str(raised)) == ("completed", errors[0])
 
     every(reference, "on_event", check, mode=mode, stride=THIRD if mode == "parallel" else SAMPLE)
     assert listed
 
 
 def _announces_the_end(event: Any, seen: Seen) -> bool:
-    if isinstance(event, TurnEnd):
-        return event.turn > 1
     announced = [
         one.number
         for one in seen.agent.session.trace
         if isinstance(one, HookReport) and one.hook == "on_complete" and one.turn == event.turn
     ]
-    return isinstance(event, AgentEnd) or any(event.number >= number for number in announced)
+    return isinstance(event, TurnEnd | AgentEnd) or any(event.number >= number for number in announced)
 
 
 def test_the_end_of_the_session_fails_in_a_plugin(reference: dict[str, Seen]) -> None:

@@ -143,3 +143,12 @@ def test_an_agent_that_nobody_closed_and_nobody_has_any_more_ends_its_session(ho
     assert recorder.names.count("on_session_end") == 1
     assert kept() is None
     assert words(make_agent([], session=session).transcript) == ["U go", "A done"]
+
+
+def test_a_plugins_state_that_contains_itself_is_no_json() -> None:
+    state: dict[str, Any] = {}
+    state["again"] = state
+    agent = make_agent([])
+    with pytest.raises(TypeError, match="the state of 'mine' is nested too deeply, or in itself"):
+        agent.store_state("mine", state)
+    assert agent.session.stored_state("mine") is None

@@ -7,12 +7,25 @@ from typing import Any
 
 import pytest
 
-from hookagent import MessageOrderError, PluginError, PluginLoadError, discovery
+from checks.tally import count
+from hookagent import MessageOrderError, MisuseError, PluginError, PluginLoadError, discovery
 from hookagent.contract import CONTRACTS
 from hookagent.events import HookReport
 from hookagent.testing import FakeClock
 from hookagent.transcript import Transcript
-from tests.core.faults import DISTRIBUTION, Act, Seen, implementing, installed_as, observe
+from tests.core.faults import (
+    DISTRIBUTION,
+    FAULTS,
+    OVERRAN,
+    Act,
+    Seen,
+    forms,
+    implementing,
+    installed_as,
+    observe,
+    raising,
+    says,
+)
 from tests.core.scripts import words
 
 NOT_RUN = ["U go", "A c1 c2", "R c1 not_run", "R c2 not_run"]
@@ -48,101 +61,6 @@ RUN_HOOKS = list(LEFT)
 MODES = ["parallel", "sequential"]
 
 
-def raising(error: type[BaseException]) -> Act:
-    def act(given: dict[str, Any]) -> Any:
-        raise error("broken")
-
-    return act
-
-
-def wrong_type(given: dict[str, Any]) -> Any:
-    return object()
-
-
-def reentering(given: dict[str, Any]) -> Any:
-    return given["agent"].run_sync("again")
-
-
-async def reentering_async(given: dict[str, Any]) -> Any:
-    return await given["agent"].run("again")
-
-
-def mutating(given: dict[str, Any]) -> Any:
-    if "tool_calls" in given:
-        given["tool_calls"][0].arguments["n"] = 5
-    elif "pending" in given:
-        given["pending"][0].call.arguments.update(n=5)
-    elif "result" in given:
-        given["result"].content = "mine"
-    elif given.get("tool_call") is not None and "error" not in given:
-        given["tool_call"].arguments["n"] = 5
-    elif "response" in given:
-        given["response"].parts = ()
-    elif "request" in given:
-        given["request"].summary = "mine"
-    elif "message" in given:
-        given["message"].text = "mine"
-    elif "tool_round" in given:
-        given["tool_round"].results = ()
-    elif "outcome" in given:
-        given["outcome"].status = "failed"
-    elif "event" in given:
-        given["event"].number = 0
-    else:
-        given["session"].turn = 7
-
-
-def cancelling(given: dict[str, Any]) -> Any:
-    task = asyncio.current_task()
-    assert task is not None
-    task.cancel()
-
-
-def cancelling_at_last(given: dict[str, Any]) -> Any:
-    cancelling(given)
-
-
-FAULTS: dict[str, Act] = {
-    "exception": raising(ValueError),
-    "SystemExit": raising(SystemExit),
-    "CancelledError": raising(asyncio.CancelledError),
-    "wrong type": wrong_type,
-    "mutates": mutating,
-    "re-enters": reentering,
-    "cancels the task it runs in": cancelling,
-    "cancels it and returns": cancelling_at_last,
-}
-SAYS = {
-    "exception": "raised ValueError: broken",
-    "SystemExit": "raised SystemExit: broken",
-    "CancelledError": "raised CancelledError: broken",
-    "wrong type": "returned a object",
-    "mutates": "",
-    "re-enters": "raised MisuseError: ",
-    "cancels the task it runs in": "",
-    "cancels it and returns": "",
-    "overruns": "overran its time limit of 60 s",
-}
-
-
-def as_async(act: Act) -> Act:
-    async def act_async(given: dict[str, Any]) -> Any:
-        return act(given)
-
-    async def cancel_and_wait(given: dict[str, Any]) -> Any:
-        act(given)
-        await asyncio.sleep(0)
-
-    own: dict[Act, Act] = {reentering: reentering_async, cancelling: cancel_and_wait}
-    return own.get(act, act_async)
-
-
-def forms(hook: str, act: Act) -> list[Act]:
-    form = CONTRACTS[hook].form
-    plain = [] if form == "async" else [act]
-    return plain + ([] if form == "plain" else [as_async(act)])
-
-
 def check(hook: str, seen: Seen, mode: str) -> None:
     """What holds whatever the fault was."""
     transcript = seen.agent.session.transcript
@@ -159,31 +77,74 @@ def check(hook: str, seen: Seen, mode: str) -> None:
     assert len(seen.result.not_stored) == 1 - stored
 
 
-def check_named(hook: str, failure: BaseException | None, says: str) -> None:
+def check_named(hook: str, failure: BaseException | None, words: str) -> None:
     assert isinstance(failure, PluginError), failure
     assert (failure.plugin, failure.distribution, failure.hook) == ("faulty", DISTRIBUTION, hook)
-    assert str(failure).startswith(f"plugin 'faulty' ({DISTRIBUTION}): hook '{hook}' {says}")
-    assert "faults.py" not in says
+    assert str(failure).startswith(f"plugin 'faulty' ({DISTRIBUTION}): hook '{hook}' {words}")
+
+
+# ---- the cells ----
+
+INTERRUPT, OVERRUNS, OVERRUNS_PLAIN = "KeyboardInterrupt", "overruns, async", "overruns, plain"
+MESSAGE, CALLS_TOOL, CALLS_ENDLESSLY = "a message where none is allowed", "calls a tool", "calls tools without end"
+COLUMNS = (*FAULTS, INTERRUPT, OVERRUNS, OVERRUNS_PLAIN, MESSAGE, CALLS_TOOL, CALLS_ENDLESSLY)
+IN_A_CALL = ("before_tools", "before_each_tool", "resolve_suspended", "wrap_tool_call", "after_each_tool")
+"""The hooks that a `call_tool` runs through, too."""
+REGISTERING = ("exception", "SystemExit", "CancelledError", "GeneratorExit", "wrong type", MESSAGE, INTERRUPT)
+NO_CELL: dict[str, dict[str, str]] = {
+    "register_tools": {
+        **{fault: "it is given no agent" for fault in COLUMNS if fault.startswith(("re-enters", "calls"))},
+        "mutates": "it is given nothing but the function that registers",
+        **{fault: "no run is there yet" for fault in COLUMNS if fault.startswith(("cancels", "overruns"))},
+    },
+    **{hook: {MESSAGE: "messages are allowed"} for hook in RUN_HOOKS if CONTRACTS[hook].messages},
+}
+FORMS_WITHOUT = {
+    OVERRUNS: "plain",
+    CALLS_TOOL: "plain",
+    CALLS_ENDLESSLY: "plain",
+    OVERRUNS_PLAIN: "async",
+}
+"""Columns that a hook of that one form cannot have."""
+
+
+def hooks_of(column: str) -> list[str]:
+    """The hooks that have a cell in a column, but `register_tools`, which has a test of its own."""
+    found = [hook for hook in RUN_HOOKS if column not in NO_CELL.get(hook, {})]
+    found = [hook for hook in found if CONTRACTS[hook].form != FORMS_WITHOUT.get(column)]
+    return [hook for hook in found if column != CALLS_ENDLESSLY or hook in IN_A_CALL]
+
+
+def test_no_cell_is_missing() -> None:
+    assert set(CONTRACTS) == {"register_tools", *RUN_HOOKS}
+    for hook, contract in CONTRACTS.items():
+        for column in COLUMNS:
+            tested = column in REGISTERING if hook == "register_tools" else hook in hooks_of(column)
+            reason = NO_CELL.get(hook, {}).get(column) or (contract.form == FORMS_WITHOUT.get(column))
+            if column == CALLS_ENDLESSLY and hook not in IN_A_CALL:
+                reason = reason or "it is not called again by the call that it makes"
+            assert tested is not bool(reason), (hook, column)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("hook", RUN_HOOKS)
+@pytest.mark.parametrize(("hook", "fault"), [(hook, fault) for fault in FAULTS for hook in hooks_of(fault)])
 def test_a_fault_stops_the_run_as_its_kind_says(
     hook: str, fault: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if fault.startswith("cancels") and hook == "on_event":
-        return  # it is called between two steps, where nothing can be awaited: the run ends as cancelled
     for act in forms(hook, FAULTS[fault]):
+        count("kind by fault cells")
         monkeypatch.setattr(discovery, "installed", installed_as(implementing(hook, act)))
         seen = observe("faulty", mode, FakeClock())
+        if fault.startswith("cancels") and hook == "on_event":
+            check_cancelled(seen)
+            continue
         check(hook, seen, mode)
         if hook == "on_complete":
             assert seen.failure is None
             assert (seen.result.status, seen.result.answer, len(seen.result.errors)) == ("completed", "done", 1)
-            assert f"plugin 'faulty' ({DISTRIBUTION}): hook 'on_complete' {SAYS[fault]}" in seen.result.errors[0]
+            assert f"plugin 'faulty' ({DISTRIBUTION}): hook 'on_complete' {says(fault, act)}" in seen.result.errors[0]
             continue
-        check_named(hook, seen.failure, SAYS[fault])
+        check_named(hook, seen.failure, says(fault, act))
         assert (seen.raised is None) == (hook == "on_session_end")
         assert seen.result.status == ("completed" if hook == "on_session_end" else "failed")
         told = [given["error"] for name, given in seen.neighbour.calls if name == "on_error"]
@@ -191,15 +152,24 @@ def test_a_fault_stops_the_run_as_its_kind_says(
         assert plugin_errors == ([] if hook in QUIET else [seen.failure])
 
 
+def check_cancelled(seen: Seen) -> None:
+    """It is called between two steps, where nothing can be awaited, so the run ends as one that was cancelled."""
+    assert isinstance(seen.raised, asyncio.CancelledError)
+    assert seen.agent.session.transcript.open_round is None
+    assert not seen.agent.running
+    assert (seen.counts["on_complete"], seen.counts["on_session_end"]) == (1, 1)
+
+
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("hook", [hook for hook in RUN_HOOKS if hook != "on_session_end"])
+@pytest.mark.parametrize("hook", hooks_of(INTERRUPT))
 def test_a_keyboard_interrupt_is_raised_as_it_is_when_everything_is_closed(
     hook: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for act in forms(hook, raising(KeyboardInterrupt)):
         monkeypatch.setattr(discovery, "installed", installed_as(implementing(hook, act)))
+        count("kind by fault cells")
         seen = observe("faulty", mode, FakeClock())
-        assert type(seen.raised) is KeyboardInterrupt
+        assert type(seen.closing if hook == "on_session_end" else seen.raised) is KeyboardInterrupt
         statuses = [one.replace("R c1 error", "R c1 interrupted") for one in words(seen.agent.session.transcript)]
         expected = [one.replace("R c1 error", "R c1 interrupted") for one in LEFT[hook][MODES.index(mode)]]
         assert [one.replace("R c2 error", "R c2 interrupted") for one in statuses] == [
@@ -211,7 +181,7 @@ def test_a_keyboard_interrupt_is_raised_as_it_is_when_everything_is_closed(
 
 @pytest.mark.parametrize("heeds", [True, False])
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("hook", [hook for hook in RUN_HOOKS if CONTRACTS[hook].form != "plain"])
+@pytest.mark.parametrize("hook", hooks_of(OVERRUNS))
 def test_an_async_hook_that_overruns_fails_whether_it_heeds_its_cancellation_or_not(
     hook: str, mode: str, heeds: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,17 +202,18 @@ def test_an_async_hook_that_overruns_fails_whether_it_heeds_its_cancellation_or_
             await left[-1]
 
     monkeypatch.setattr(discovery, "installed", installed_as(implementing(hook, act)))
+    count("kind by fault cells")
     seen = observe("faulty", mode, clock)
     check(hook, seen, mode)
     if hook == "on_complete":
-        assert f"hook 'on_complete' {SAYS['overruns']}" in seen.result.errors[0]
+        assert f"hook 'on_complete' {OVERRAN}" in seen.result.errors[0]
     else:
-        check_named(hook, seen.failure, SAYS["overruns"])
+        check_named(hook, seen.failure, OVERRAN)
     reports = [one for one in seen.agent.session.trace if isinstance(one, HookReport) and one.plugin == "faulty"]
     assert "overran" in [one.outcome for one in reports]
 
 
-@pytest.mark.parametrize("hook", [hook for hook in RUN_HOOKS if CONTRACTS[hook].form != "async"])
+@pytest.mark.parametrize("hook", hooks_of(OVERRUNS_PLAIN))
 def test_a_plain_hook_that_overruns_is_named_and_nothing_else(hook: str, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = FakeClock()
 
@@ -250,6 +221,7 @@ def test_a_plain_hook_that_overruns_is_named_and_nothing_else(hook: str, monkeyp
         clock.advance(61.0)
 
     monkeypatch.setattr(discovery, "installed", installed_as(implementing(hook, act)))
+    count("kind by fault cells")
     seen = observe("faulty", "parallel", clock)
     assert seen.failure is None
     assert words(seen.agent.session.transcript) == DONE
@@ -258,12 +230,13 @@ def test_a_plain_hook_that_overruns_is_named_and_nothing_else(hook: str, monkeyp
     assert all(one.detail.startswith("took 61.0 s, over its limit of 60 s (") for one in slow)
 
 
-@pytest.mark.parametrize("hook", [hook for hook in RUN_HOOKS if not CONTRACTS[hook].messages])
+@pytest.mark.parametrize("hook", hooks_of(MESSAGE))
 @pytest.mark.parametrize("message", ["text", "list", "mixed"])
 def test_a_message_where_none_is_allowed_is_refused(hook: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     returned: Any = {"text": "hello", "list": ["one", "two"], "mixed": ["one", None]}[message]
     for act in forms(hook, lambda given: returned):
         monkeypatch.setattr(discovery, "installed", installed_as(implementing(hook, act)))
+        count("kind by fault cells")
         seen = observe("faulty", "parallel", FakeClock())
         check(hook, seen, "parallel")
         check_named(hook, seen.failure, "returned a message, which ")
@@ -272,66 +245,72 @@ def test_a_message_where_none_is_allowed_is_refused(hook: str, message: str, mon
             assert "return it from 'after_tools', or queue it with agent.steer(...)" in str(seen.failure)
 
 
-@pytest.mark.parametrize("fault", ["exception", "SystemExit", "CancelledError", "wrong type"])
+def calling(hook: str, once: bool) -> tuple[Act, list[str]]:
+    """A hook that calls a tool, once or whenever it is called, and then goes on; and what the calls gave."""
+    got: list[str] = []
+    called = False
+
+    async def act(given: dict[str, Any]) -> Any:
+        nonlocal called
+        if not (once and called):
+            called = True
+            got.append((await given["agent"].call_tool("quick", {"n": 7})).content)
+        if "call_next" not in given:
+            return None
+        return await (given["call_next"](given["request"]) if "request" in given else given["call_next"]())
+
+    return act, got
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("hook", hooks_of(CALLS_TOOL))
+def test_any_async_hook_may_call_a_tool_but_at_the_end_of_the_session(
+    hook: str, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count("kind by fault cells")
+    act, got = calling(hook, once=True)
+    monkeypatch.setattr(discovery, "installed", installed_as(implementing(hook, act)))
+    seen = observe("faulty", mode, FakeClock())
+    if hook == "on_session_end":
+        check(hook, seen, mode)
+        check_named(hook, seen.failure, "raised MisuseError: call_tool(): the session was closed")
+        return
+    assert seen.failure is None
+    assert got == ["quick 7"]
+    assert words(seen.agent.session.transcript) == DONE
+    assert (seen.counts["on_complete"], seen.counts["on_session_end"]) == (1, 1)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("hook", hooks_of(CALLS_ENDLESSLY))
+def test_a_hook_that_calls_tools_without_end_is_stopped(hook: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    count("kind by fault cells")
+    act, got = calling(hook, once=False)
+    monkeypatch.setattr(discovery, "installed", installed_as(implementing(hook, act)))
+    seen = observe("faulty", mode, FakeClock())
+    assert got == []
+    assert words(seen.agent.session.transcript)[:2] == ["U go", "A c1 c2"]
+    assert seen.agent.session.transcript.open_round is None
+    assert isinstance(seen.failure, PluginError)
+    assert (seen.failure.plugin, seen.failure.hook, seen.result.status) == ("faulty", hook, "failed")
+    innermost: BaseException = seen.failure
+    while innermost.__cause__ is not None:
+        innermost = innermost.__cause__
+    assert isinstance(innermost, MisuseError)
+    assert str(innermost).startswith("call_tool(): called inside of its own hooks or tools, 32 deep")
+
+
+@pytest.mark.parametrize("fault", REGISTERING)
 def test_a_fault_while_tools_are_registered_keeps_the_agent_from_being_built(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(discovery, "installed", installed_as(implementing("register_tools", FAULTS[fault])))
+    count("kind by fault cells")
+    own: dict[str, Act] = {MESSAGE: lambda given: "hello", INTERRUPT: raising(KeyboardInterrupt)}
+    plugin = implementing("register_tools", own.get(fault) or FAULTS[fault])
+    monkeypatch.setattr(discovery, "installed", installed_as(plugin))
+    if fault == INTERRUPT:
+        with pytest.raises(KeyboardInterrupt):
+            observe("faulty", "parallel", FakeClock())
+        return
     with pytest.raises(PluginLoadError, match=r"plugin 'faulty' \(hookagent-faulty 1.2\): hook 'register_tools' r"):
         observe("faulty", "parallel", FakeClock())
-
-
-# ---- on_error: warn and disable ----
-
-OBSERVING = [hook for hook, contract in CONTRACTS.items() if contract.softened]
-
-
-def test_observing_hooks_are_these() -> None:
-    assert OBSERVING == ["on_session_start", "on_session_end", "on_error", "on_event"]
-
-
-@pytest.mark.parametrize("on_error", ["warn", "disable"])
-@pytest.mark.parametrize("hook", RUN_HOOKS)
-def test_softening_reaches_hooks_that_only_look(hook: str, on_error: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    called: list[str] = []
-
-    def act(given: dict[str, Any]) -> None:
-        called.append(hook)
-        raise ValueError("broken")
-
-    for form in forms(hook, act):
-        called.clear()
-        monkeypatch.setattr(discovery, "installed", installed_as(implementing(hook, form)))
-        seen = observe("faulty", "parallel", FakeClock(), on_error=on_error)
-        if hook not in OBSERVING:
-            check(hook, seen, "parallel")
-            assert (seen.failure is None) == (hook == "on_complete")
-            continue
-        assert seen.failure is None
-        assert words(seen.agent.session.transcript) == DONE
-        assert seen.result.status == "completed"
-        if hook != "on_session_end":
-            assert any("plugin 'faulty'" in one and "ValueError: broken" in one for one in seen.result.warnings)
-        many = on_error == "warn" and hook == "on_event"
-        assert (len(called) > 1) == many
-
-
-@pytest.mark.parametrize("on_error", ["warn", "disable"])
-def test_no_setting_softens_a_message_that_cannot_stand_there(on_error: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discovery, "installed", installed_as(implementing("on_error", lambda given: "a note")))
-    seen = observe("faulty", "parallel", FakeClock(), on_error=on_error)
-    assert isinstance(seen.raised, MessageOrderError)
-    check("on_error", seen, "parallel")
-
-
-def test_a_softened_overrun_is_listed_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = FakeClock()
-
-    async def act(given: dict[str, Any]) -> None:
-        asyncio.get_running_loop().call_soon(clock.advance, 60.5)
-        await asyncio.get_running_loop().create_future()
-
-    monkeypatch.setattr(discovery, "installed", installed_as(implementing("on_session_start", act)))
-    seen = observe("faulty", "parallel", clock, on_error="warn")
-    assert seen.failure is None
-    assert ["overran its time limit of 60 s" in one for one in seen.result.warnings] == [True]

@@ -182,7 +182,7 @@ def test_nested_agents_share_the_limits_and_the_abort_and_obey_the_gates() -> No
     result = outer.run_sync("go")
     assert seen == [("limit", "max_iterations", 3)]
     assert (result.status, result.limit) == ("limit", "max_iterations")
-    assert inner.session.parent_id is None
+    assert inner.session.parent_id == outer.session.id
     assert {line for line in words(inner.session.transcript) if line.startswith("R")} == {
         f"R r{number}c0 denied" for number in range(3)
     }

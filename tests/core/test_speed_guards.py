@@ -22,9 +22,9 @@ from hookagent.providers.base import Delta
 from hookagent.requests import Request
 from hookagent.transcript import Block, ToolRound
 
-EARLY, LATE = 100, 2000
-MOST_CALLS = 210
-"""Python calls in a round of one async tool without plugins, asyncio's own included; there were 168 when it was set."""
+EARLY, LATE = 100, 5000
+MOST_CALLS = 76
+"""Python calls in a round of one async tool without plugins, asyncio's own included; there were 68 when it was set."""
 HEAVY = (
     "anthropic",
     "openai",

@@ -45,8 +45,8 @@ def _literal(reply: Reply, form: WireForm) -> Rendered:
 def _without_reply(fault: Fault, form: WireForm, streams: bool, headers: Mapping[str, str]) -> Response:
     if fault.kind == "status":
         return _status(fault, form, headers)
-    if fault.kind == "drop":
-        return Response(broken=True)
+    if fault.kind in ("drop", "hold"):
+        return Response(broken=True, held=fault.kind == "hold")
     if not streams and fault.kind == "error_event":
         return _status(fault, form, headers)
     if not streams and fault.kind == "cut":
@@ -69,7 +69,7 @@ def _broken_body(response: Response, fault: Fault | None, form: WireForm) -> Res
     if fault.kind == "error_event":
         return _status(fault, form, response.headers)
     broken = fault.kind in {"cut", "drop"}
-    pause_at = 0 if fault.kind == "stall" else None
+    pause_at = 0 if fault.kind in ("stall", "hold") else None
     kind = response.content_type
     return Response(200, response.body, None, kind, response.headers, broken=broken, pause_at=pause_at)
 
@@ -83,6 +83,8 @@ def _stream(rendered: Rendered, fault: Fault | None, form: WireForm, headers: Ma
         raise ScriptError(f"Fault: after={after}, but the stream has {len(events)} events")
     if fault.kind == "stall":
         return Response(events=events, content_type=_STREAM, headers=headers, pause_at=after)
+    if fault.kind == "hold":
+        return Response(events=events, content_type=_STREAM, headers=headers, held=True)
     kept = events[:after]
     if fault.kind == "error_event":
         kept.append(_numbered(form.error_event(fault.status, fault.message, fault.code), after))

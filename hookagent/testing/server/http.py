@@ -22,7 +22,7 @@ class Response:
     """What to write: a whole body, or stream events.
 
     `broken` breaks the connection at the end instead of completing the answer; `pause_at` waits for a release after so
-    many events (before the body, where there are no events).
+    many events (before the body, where there are no events), `held` even before the headers.
     """
 
     status: int = 200
@@ -32,6 +32,7 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
     broken: bool = False
     pause_at: int | None = None
+    held: bool = False
 
 
 Answerer = Callable[[str, str, Mapping[str, str], bytes], Response]
@@ -121,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _write(self, response: Response) -> None:
-        if response.pause_at is not None and response.events is None:
+        if response.held or (response.pause_at is not None and response.events is None):
             self.server.released.wait()
         if response.broken and response.events is None and not response.body:
             self._break()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Stop = Literal["end", "tool_use", "length", "stop_sequence", "content_filter", "refusal", "pause"]
-FaultKind = Literal["status", "error_event", "cut", "drop", "stall"]
+FaultKind = Literal["status", "error_event", "cut", "drop", "stall", "hold"]
 
 
 class ScriptError(Exception):
@@ -78,7 +78,8 @@ class Fault:
 
     `kind` says how: `status` (an HTTP error instead of an answer), `error_event` (the vendor's error event inside a
     stream that began with 200), `cut` (the stream ends in order, but without its closing events), `drop` (the
-    connection breaks), `stall` (nothing more comes until `StrictServer.release()`). `after` counts the stream events
+    connection breaks), `stall` (nothing more comes until `StrictServer.release()`), `hold` (the same from the headers
+    on, which do not come either). `after` counts the stream events
     that still leave; None: all but the closing ones. Where a request does not stream, `error_event` is an HTTP error,
     and `cut` and `drop` break off half-way through the body.
     """

@@ -13,6 +13,7 @@ from hookagent.testing.wire.anthropic_messages import check_messages_request
 from hookagent.testing.wire.openai_chat import check_chat_request
 from hookagent.testing.wire.openai_responses import check_responses_request
 from hookagent.testing.wire.rules import CHAT, MESSAGES, RESPONSES, RULES, Rule, Signer, Wire, WireError
+from hookagent.testing.wire.sources import source_of
 
 CHECKERS: Final[Mapping[Wire, Callable[..., None]]] = {
     MESSAGES: check_messages_request,
@@ -41,4 +42,5 @@ __all__ = [
     "check_messages_request",
     "check_request",
     "check_responses_request",
+    "source_of",
 ]

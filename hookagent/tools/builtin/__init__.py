@@ -31,7 +31,7 @@ def builtin_tools(name: str, root: str | os.PathLike[str] | None = None) -> list
     """Return the tools of the built-in set `name`, or the one tool of that name.
 
     They work in the directory `root` (default: the working directory of now), and the file tools nowhere else.
-    Raises `ConfigurationError` for a name there is none of.
+    Raises `ConfigurationError` for a name there is none of, and on a system where they cannot work.
     """
     wanted = BUILTIN_SETS.get(name) or ((name,) if name in builtin_names() else ())
     if not wanted:
@@ -41,8 +41,14 @@ def builtin_tools(name: str, root: str | os.PathLike[str] | None = None) -> list
 
 @functools.lru_cache(maxsize=64)
 def _made(name: str, root: str) -> Tool:
+    from hookagent.tools.builtin import confined
     from hookagent.tools.builtin.confined import Root
 
+    if not confined.SUPPORTED:
+        raise ConfigurationError(
+            f"tool '{name}': the built-in tools need a POSIX system, which can keep them in their directory; "
+            "give functions of your own, as 'module:function'"
+        )
     holder: Any
     if name == "shell":
         from hookagent.tools.builtin.shell import ShellTools

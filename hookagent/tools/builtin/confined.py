@@ -15,10 +15,14 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+SUPPORTED = os.open in os.supports_dir_fd
+"""Whether this system can do all that; Windows cannot."""
+
+_COMMON = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _COMMON
 # Without O_NONBLOCK, opening a named pipe would wait for its other end.
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _COMMON
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _COMMON
 _MOST_NAMES = 2_000
 
 

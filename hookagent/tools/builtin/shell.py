@@ -43,8 +43,16 @@ class ShellTools:
         # A pipe of our own, since it may have to be closed while somebody still holds its other end.
         read_end, write_end = os.pipe()
         with os.fdopen(read_end, "rb", 0) as source:
+            process = await self._start(command, write_end)
+            timed_out = await self._watch(process, output, source, timeout_seconds)
+        return _result(output.text(), process.returncode, timeout_seconds if timed_out else None)
+
+    async def _start(self, command: str, write_end: int) -> asyncio.subprocess.Process:
+        """Start the command, or, where that is given up half-way, see to it that all that it started ends."""
+
+        async def start() -> asyncio.subprocess.Process:
             try:
-                process = await asyncio.create_subprocess_shell(
+                return await asyncio.create_subprocess_shell(
                     command,
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=write_end,
@@ -55,8 +63,15 @@ class ShellTools:
                 )
             finally:
                 os.close(write_end)
-            timed_out = await self._watch(process, output, source, timeout_seconds)
-        return _result(output.text(), process.returncode, timeout_seconds if timed_out else None)
+
+        # In a task of its own: given up in the middle, asyncio would kill the shell and leave what the shell started.
+        starting = asyncio.ensure_future(start())
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            starting.add_done_callback(_kill_started)
+            await asyncio.wait({starting})
+            raise
 
     async def _watch(
         self, process: asyncio.subprocess.Process, output: _Output, source: IO[bytes], timeout_seconds: int
@@ -131,6 +146,11 @@ class _Output(asyncio.Protocol):
         head_text = bytes(self._head).decode(errors="replace").rstrip("\ufffd")
         tail_text = tail.decode(errors="replace").lstrip("\ufffd")
         return f"{head_text}\n[… {left_out:,} of {self._size:,} bytes of output left out …]\n{tail_text}"
+
+
+def _kill_started(starting: asyncio.Future[asyncio.subprocess.Process]) -> None:
+    if not starting.cancelled() and starting.exception() is None:
+        _kill_group(starting.result().pid)
 
 
 def _kill_group(group: int) -> None:

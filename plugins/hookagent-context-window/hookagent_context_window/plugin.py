@@ -53,9 +53,10 @@ class ContextWindow:
         tokens = kept.tokens(shaped)
         if await compact(kept, shaped, agent, self._summarizer):
             agent.store_state(self.name, kept.shape.state())
-            kept.watch(tokens)
+            kept.warn_if_full(tokens)
             shaped = kept.shaped(request, agent)
-        kept.watch(kept.tokens(shaped))
+        else:
+            kept.watch(tokens)
         return None if shaped is request else shaped
 
     @hookimpl

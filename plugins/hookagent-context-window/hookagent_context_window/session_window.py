@@ -59,7 +59,7 @@ class SessionWindow:
         size = self.sizes.of(request)
         self._newest, self._reply = request, reply_size(reply)
         self.gauge.learn(size, self._reply, reply.usage)
-        self.watch(self.gauge.tokens(size + self._reply))
+        self.warn_if_full(self.gauge.tokens(size + self._reply))
 
     def tokens(self, request: Request) -> int:
         """About how many tokens the request has."""
@@ -97,12 +97,21 @@ class SessionWindow:
     # ---- what is said ----
 
     def watch(self, tokens: int) -> None:
-        """Warn once each time the window gets as full as `warn_at` says."""
+        """Warn once each time the window gets as full as `warn_at` says, by a request that was not made shorter.
+
+        Where every request has to be made shorter, the window was not less full in between: that is one time.
+        """
+        if not self.warn_if_full(tokens):
+            self.forget("full")
+
+    def warn_if_full(self, tokens: int) -> bool:
+        """Warn if the window is as full as `warn_at` says, unless that was said already; whether it is."""
         window = self.window
         if window is None or 100.0 * tokens < self.options.warn_at * window:
-            self._said.discard("full")
-        elif "fixed" not in self._said:
+            return False
+        if "fixed" not in self._said:
             self.say("full", f"the window is {100 * tokens // window} % full: about {tokens:,} of {window:,} tokens")
+        return True
 
     def say(self, what: str, text: str) -> None:
         """Log a warning, once until `forget(what)`."""

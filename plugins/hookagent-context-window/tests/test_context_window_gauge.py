@@ -110,6 +110,25 @@ def test_the_warning_comes_once_for_each_crossing(caplog: pytest.LogCaptureFixtu
     assert status.warnings == 2
 
 
+def test_a_window_that_every_round_fills_anew_is_warned_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    def look() -> str:
+        """Look."""
+        return "x" * 3_200
+
+    plugin = ContextWindow(ContextWindow.Options(window=1_500, strategy="drop", keep_rounds=1))
+    replies: list[Any] = [{"calls": [{"name": "look"}]}] * 12
+    agent = Agent(
+        tools=[look], model=ScriptedProvider([*replies, "Done."]), plugins=[plugin], limits={"max_iterations": 20}
+    )
+    with caplog.at_level(logging.WARNING, "hookagent.context"):
+        assert agent.run_sync("Go.").answer == "Done."
+    status = plugin.status(agent.session)
+    assert status is not None
+    assert status.compactions > 8
+    warnings = [record.message for record in caplog.records if "% full" in record.message]
+    assert len(warnings) == 1
+
+
 def test_the_estimate_learns_from_what_is_reported() -> None:
     gauge = Gauge(4.0)
     assert gauge.tokens(4_000) == 1_000

@@ -7,6 +7,8 @@ import os
 import threading
 from typing import Any
 
+from hookagent import visible_text
+
 _FLAGS = (
     os.O_WRONLY
     | os.O_APPEND
@@ -23,9 +25,7 @@ def one_line(value: Any) -> str:
     Raises ValueError for what is not JSON.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in text)
+    return visible_text(text, in_json=True)
 
 
 class LineFile:

@@ -1,5 +1,6 @@
 import asyncio
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,36 @@ def test_a_cancelled_command_is_killed_with_all_that_it_started(tmp_path: Path) 
         return process_id
 
     assert gone(asyncio.run(main()))
+
+
+def test_a_command_that_is_cancelled_while_it_starts_is_killed_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "ready")
+    start = asyncio.create_subprocess_shell
+
+    async def main() -> tuple[int, int | None]:
+        go_on = asyncio.Event()
+        started: list[asyncio.subprocess.Process] = []
+
+        async def slowly(*arguments: Any, **options: Any) -> asyncio.subprocess.Process:
+            started.append(await start(*arguments, **options))
+            await go_on.wait()
+            return started[0]
+
+        monkeypatch.setattr(asyncio, "create_subprocess_shell", slowly)
+        task = asyncio.create_task(ShellTools(Root(tmp_path)).shell("sleep 600 & echo $! > ready; wait"))
+        process_id = int(await asyncio.to_thread((tmp_path / "ready").read_text))
+        task.cancel()
+        await asyncio.sleep(0)
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return process_id, await started[0].wait()
+
+    process_id, code = asyncio.run(main())
+    assert code == -signal.SIGKILL
+    assert gone(process_id)
 
 
 @pytest.mark.parametrize(("command", "seconds"), [("", 60), ("  ", 60), ("true", 0), ("true", 10_000)])
