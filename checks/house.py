@@ -1,7 +1,12 @@
-"""The house rules about files and names: how long a file may be, what none is called, and whose names are private."""
+"""The house rules about files and names: how long a file may be, what none is called, and whose names are private.
+
+And one about comments: what is left out of the coverage says why.
+"""
 
 from __future__ import annotations
 
+import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,12 +17,15 @@ SOFT_LIMIT = 250
 # A name that says nothing about what is inside, so that everything ends up there.
 FORBIDDEN_STEMS = frozenset({"util", "utils"})
 FOLDERS = ("hookagent", "plugins", "tests", "checks", "docs")
+PRAGMA = re.compile(r"#\s*pragma\b.*\bno\s+(cover|branch)\b", re.IGNORECASE)
+# The form that pyproject.toml tells coverage to look for.
+PRAGMA_WITH_REASON = re.compile(r"#\s*pragma: no (cover|branch) - \S")
 
 Problem = tuple[Path, int, str]
 
 
 def house_problems(root: Path) -> Iterator[Problem]:
-    """Yield files that are too long or called utils, and imports of names that are private to another module."""
+    """Yield files that are too long or called utils, imports of what is private elsewhere, and unexplained pragmas."""
     for module in _all_modules(root):
         if module.lines > HARD_LIMIT:
             yield module.path, module.lines, f"the file has {module.lines} lines, over {HARD_LIMIT}; split it by job"
@@ -25,6 +33,7 @@ def house_problems(root: Path) -> Iterator[Problem]:
             if part in FORBIDDEN_STEMS:
                 yield module.path, 1, f"{part!r} names no job; call it after what is inside"
         yield from _private_imports(module)
+        yield from _bare_pragmas(module)
 
 
 def house_warnings(root: Path) -> Iterator[Problem]:
@@ -57,6 +66,15 @@ def _private_imports(module: Module) -> Iterator[Problem]:
             holder = ".".join(found.module.split(".")[:index])
             if _private(part) and not f"{module.package}.".startswith(f"{holder}."):
                 yield module.path, found.line, f"{found.module} is a private module; import its package instead"
+
+
+def _bare_pragmas(module: Module) -> Iterator[Problem]:
+    with tokenize.open(module.path) as lines:
+        for token in tokenize.generate_tokens(lines.readline):
+            bare = PRAGMA.search(token.string) and not PRAGMA_WITH_REASON.search(token.string)
+            if token.type == tokenize.COMMENT and bare:
+                text = "the pragma has no reason, so it excludes nothing; write '# pragma: no cover - REASON'"
+                yield module.path, token.start[0], text
 
 
 def _private(name: str) -> bool:
