@@ -140,7 +140,7 @@ async def _iteration(run: Run) -> End | None:
     run.iterations += 1
     run.budget.begin_iteration()
     state.iteration += 1
-    unsaid = run.asks_unseen and not run.emitter.told
+    unsaid = run.asks_unseen and not (run.emitter.heard or run.emitter.relayed)  # the journal keeps none of the three
     if not unsaid:
         run.emit(IterationStart, state.limits.max_iterations)
     if run.hooks.before_llm:

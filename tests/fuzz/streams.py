@@ -105,7 +105,7 @@ def changed_values(event: bytes) -> st.SearchStrategy[bytes]:
     head, _, text = event.partition(b"data: ")
     try:
         data = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return st.just(event)
     places: list[tuple[Any, Any]] = []
     waiting = [data] if isinstance(data, dict | list) else []

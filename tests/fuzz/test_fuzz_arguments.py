@@ -21,7 +21,7 @@ from tests.fuzz.fuzzed_tools import CALLABLES, GOT, TOOLS
 from tests.fuzz.schema_values import ANYTHING, fits, values_of
 
 fuzzed = settings(
-    max_examples=size(25, 500),
+    max_examples=size(20, 500),
     deadline=None,
     derandomize=not FULL,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],

@@ -32,7 +32,7 @@ FEWEST, MOST_PER_BYTE = 200_000, 200
 SCALES = (10, size(400, 20_000))
 
 fuzzed = settings(
-    max_examples=size(60, 1500),
+    max_examples=size(40, 1500),
     deadline=None,
     derandomize=not FULL,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

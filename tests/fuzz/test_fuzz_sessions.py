@@ -226,7 +226,7 @@ def test_what_is_whole_works(template: Template, tmp_path: Path, capsys: pytest.
 
 
 @settings(
-    max_examples=size(20, 400),
+    max_examples=size(12, 400),
     deadline=None,
     derandomize=not FULL,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -32,7 +32,7 @@ GOT: list[tuple[str, int]] = []
 WIRES = pytest.mark.parametrize("wire", list(PROVIDERS))
 
 fuzzed = settings(
-    max_examples=size(60, 1000),
+    max_examples=size(25, 1000),
     deadline=None,
     derandomize=not FULL,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -1,0 +1,144 @@
+"""Values at their edges: what a hook's return cannot be, requests read and changed in part, frozen values copied."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from hookagent import Replace
+from hookagent.contract import WrongReturnError, read_return
+from hookagent.frozen import FrozenDict, FrozenList, freeze
+from hookagent.messages import AssistantMessage, ProviderPart, TextPart, ToolCall, ToolResult, UserMessage
+from hookagent.requests import BlockView, Request, protected_indexes
+from hookagent.session import SessionState
+from hookagent.transcript import ToolRound, Transcript
+from tests.core.scripts import make_agent
+
+CALL = ToolCall("c", "look", FrozenDict())
+ROUND = ToolRound(AssistantMessage((CALL,)), (ToolResult("seen", call_id="c"),))
+TASK, NOTE = UserMessage("task"), UserMessage("note", origin="plugin", via="plugin")
+
+
+# ---- what a hook returns ----
+
+
+@pytest.mark.parametrize(
+    ("hook", "returned", "says"),
+    [
+        ("before_llm", Replace(UserMessage("x")), r"^returned Replace\(\.\.\.\), which it cannot; it may return "),
+        ("after_user_input", Replace("x"), r"^returned Replace\(a str\); expected Replace\(UserMessage\)$"),
+        ("after_user_input", [Replace(TASK), Replace(TASK)], r"^returned two Replace\(\.\.\.\) values$"),
+        ("after_user_input", Replace(UserMessage(" ")), "^replaced the message by a blank one; return Stop"),
+        ("before_llm", "  ", "^returned a blank message; return None to add nothing$"),
+        ("after_each_tool", ToolResult("x", status="good"), "^returned a ToolResult with the status 'good'; it is one of ok"),  # type: ignore[arg-type]
+        ("after_llm", Replace(AssistantMessage((TextPart("a"), 5))), "^returned a reply with a int among its parts$"),  # type: ignore[arg-type]
+    ],
+)  # fmt: skip
+def test_what_cannot_be_returned_is_told_why(hook: str, returned: Any, says: str) -> None:
+    with pytest.raises(WrongReturnError, match=says):
+        read_return(hook, "plugin", returned)
+
+
+def test_a_reply_with_parts_of_every_kind_can_be_returned() -> None:
+    reply = AssistantMessage((ProviderPart("anthropic", "m", FrozenDict(type="thinking")), TextPart("a"), CALL))
+    assert read_return("after_llm", "plugin", Replace(reply)).replacement is reply
+
+
+# ---- requests ----
+
+
+def request_of(*blocks: Any, **fields: Any) -> Request:
+    return Request(BlockView(Transcript(blocks)), **fields)
+
+
+def test_a_view_is_read_like_a_list_and_cannot_be_changed() -> None:
+    view = request_of(TASK, NOTE, ROUND, protected=(0,)).dropping_before(2).blocks
+    assert view[:] == [TASK, ROUND]
+    assert view[-1:] == [ROUND]
+    assert (view[0], view[-1]) == (TASK, ROUND)
+    for place in (2, -3):
+        with pytest.raises(IndexError, match=r"^block index out of range$"):
+            view[place]
+    with pytest.raises(AttributeError, match="a view of blocks is frozen; 'start' cannot be set"):
+        view.start = 0
+
+
+def test_a_result_text_is_replaced_in_its_round_alone() -> None:
+    request = request_of(TASK, ROUND)
+    with pytest.raises(KeyError, match="block 0 is not a tool round"):
+        request.with_result_text(0, "c", "short")
+    shorter = request.with_result_text(1, "c", "short")
+    [_, tool_round] = shorter.blocks
+    assert isinstance(tool_round, ToolRound)
+    assert tool_round.results == (ToolResult("short", call_id="c"),)
+    again = shorter.with_rounds({1: ROUND})
+    assert list(again.blocks) == [TASK, ROUND]
+
+
+def test_tools_and_settings_are_changed_for_one_request() -> None:
+    agent = make_agent([])
+    tools = tuple(agent.tools)
+    request = request_of(TASK, settings=FrozenDict(effort="low"))
+    assert request.with_tools(list(tools)).tools == tools
+    assert request.with_settings(max_output_tokens=5).settings == {"effort": "low", "max_output_tokens": 5}
+    assert (request.tools, request.settings) == ((), {"effort": "low"})
+
+
+@pytest.mark.parametrize(
+    ("blocks", "paused"),
+    [
+        ((), False),
+        ((TASK,), False),
+        ((TASK, AssistantMessage((TextPart("a"),))), False),
+        ((TASK, AssistantMessage((TextPart("a"),), "pause")), True),
+    ],
+)
+def test_a_request_ends_paused_with_a_reply_that_wants_to_go_on(blocks: tuple[Any, ...], paused: bool) -> None:
+    assert request_of(*blocks).ends_paused() is paused
+
+
+@pytest.mark.parametrize(
+    ("blocks", "protected"),
+    [((), ()), ((TASK,), (0,)), ((NOTE, TASK, TASK), (1, 2)), ((NOTE, NOTE), (0, 1)), ((NOTE,), (0,))],
+)
+def test_first_and_newest_message_are_a_persons_where_there_is_one(
+    blocks: tuple[Any, ...], protected: tuple[int, ...]
+) -> None:
+    assert protected_indexes(Transcript(blocks)) == protected
+
+
+# ---- frozen values ----
+
+
+def test_copies_of_frozen_values_are_they_themselves() -> None:
+    value = freeze({"a": [1, {"b": 2}]})
+    assert isinstance(value, FrozenDict)
+    assert copy.copy(value) is value
+    assert copy.deepcopy(value) is value
+    inner = value["a"]
+    assert isinstance(inner, FrozenList)
+    assert copy.copy(inner) is inner
+    assert copy.deepcopy(inner) is inner
+
+
+def test_what_has_no_frozen_form_stays_as_it_is() -> None:
+    thing = object()
+    assert freeze(thing) is thing  # type: ignore[arg-type]
+    assert freeze((1, 2)) == [1, 2]
+
+
+# ---- the session as plugins see it ----
+
+
+def test_a_session_tells_where_it_is_and_whose_it_is() -> None:
+    agent = make_agent([{"text": "done"}], limits={"max_iterations": 7})
+    session = agent.session
+    assert (session.parent_id, session.iteration, session.user_prompt) == (None, 0, "")
+    agent.run_sync("go on")
+    assert (session.iteration, session.user_prompt, session.limits.max_iterations) == (1, "go on", 7)
+
+
+def test_nothing_is_protected_before_somebody_spoke() -> None:
+    assert SessionState(make_agent([]).session.limits).protected == ()
