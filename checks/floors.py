@@ -88,7 +88,7 @@ THIRD_PARTY: dict[str, frozenset[str]] = {
     "httpx2": frozenset({"providers"}),
     "openai": frozenset({"providers"}),
     "platformdirs": frozenset(),
-    "pluggy": frozenset({"dispatch", "host", "markers"}),
+    "pluggy": frozenset({"host", "markers"}),
     "prompt_toolkit": frozenset({"cli"}),
     "pydantic": frozenset(),
     "pydantic_core": frozenset(),
@@ -138,7 +138,7 @@ def floor_problems(module: Module) -> Iterator[Problem]:
                 yield module.path, found.line, f"the test kit imports {target}; take it from a public window"
             continue
         if target == "hookagent":
-            # The command and the agent's shortcuts may use the window; below them it would be a way round.
+            # The command may use the window; below it, that would be a way round.
             if room != "cli":
                 yield module.path, found.line, f"{module.name} imports the window hookagent; name the module itself"
             continue

@@ -60,7 +60,7 @@ TARGETS = {
     "gates": Target(
         "hookagent",
         ("hookagent/loop/gates.py", "hookagent/loop/answers.py"),
-        ("tests/core/test_gates.py", "tests/core/test_answers.py", "tests/core/test_branches_gates.py"),
+        tuple(f"tests/core/test_{name}.py" for name in "gates answers branches_gates nesting".split()),
     ),
     "dispatch": Target(
         "hookagent",

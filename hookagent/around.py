@@ -116,7 +116,7 @@ class Chain:
             return await self._inner_beside(coroutine)
         task = self.task
         cancels = task.cancelling()
-        supervisor.cancelled_at_abort.add(task)
+        supervisor.cancelled_at_abort[task] = None
         self._inner_runs, self._inner_thrown = True, False
         value: Any = None
         error: BaseException | None = None
@@ -124,7 +124,7 @@ class Chain:
             value = await in_line(coroutine, copy_context().run, task, self._leaves_inner)
         except BaseException as raised:
             error = raised
-        supervisor.cancelled_at_abort.discard(task)
+        supervisor.cancelled_at_abort.pop(task, None)
         self._inner_runs = False
         self.now = self.dispatcher.monotonic()
         by_others = self._inner_thrown or from_outside(error)
@@ -205,12 +205,12 @@ class Chain:
         error: BaseException | None = None
         # The run's own context is in force here already; other calls get a copy, as tasks do.
         step = _directly if context is not None else copy_context().run
-        supervisor.cancelled_after_grace.add(task)
+        supervisor.cancelled_after_grace[task] = None
         try:
             got = await in_line(Layer(self, 0, value).run(), step, task, self._leaves, self)
         except BaseException as raised:
             error = raised
-        supervisor.cancelled_after_grace.discard(task)
+        supervisor.cancelled_after_grace.pop(task, None)
         if task.cancelling() > cancels and not from_outside(error):
             await take_back_cancellation(task, cancels)
         try:

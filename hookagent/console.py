@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
+from hookagent.escaping import visible_text
 from hookagent.events import AgentStart, Event, IterationStart, Nested, ToolEnd, ToolStart, TurnEnd
 
 
@@ -18,7 +19,7 @@ class Console:
         """Say what an event tells of, in one line or not at all."""
         line = _line(event)
         if line is not None:
-            print(line.encode("unicode_escape").decode("ascii"), file=self._stream)
+            print(visible_text(line), file=self._stream)
 
 
 def _line(event: Event) -> str | None:

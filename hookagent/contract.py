@@ -55,11 +55,6 @@ class Contract:
         """Whether `on_error: warn` or `disable` applies: only to hooks that merely look."""
         return self.kinds == ("observe",)
 
-    @property
-    def decides(self) -> bool:
-        """Whether it is a gate, which fails closed."""
-        return "decide" in self.kinds
-
 
 CONTRACTS: Mapping[str, Contract] = {
     "register_tools": Contract(("register",), form="plain"),

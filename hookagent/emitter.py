@@ -7,14 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from hookagent.errors import describe_error
-from hookagent.events import ErrorEvent, Event, MessageDelta, Nested, ToolProgress
+from hookagent.events import UNTRACED, ErrorEvent, Event, MessageDelta, ToolProgress
 from hookagent.session import SessionState
 from hookagent.trace import Asked
 
 Listener = Callable[[Event], object]
 _FAULTS_ALLOWED = 3
 _made: Any = tuple.__new__
-_UNTRACED = frozenset({MessageDelta, ToolProgress, Nested})
 
 
 class Emitter:
@@ -129,7 +128,7 @@ class Emitter:
         number = state.number = state.number + 1
         # The tuple that it is, made directly: a named tuple's own way is a function in Python, seven times a round.
         event: Event = _made(kind, (number, self.monotonic(), state.turn, state.iteration, *fields))
-        if kind not in _UNTRACED:
+        if kind not in UNTRACED:
             state.trace.append(event)
         if self.told:
             self._spread(event)

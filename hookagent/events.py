@@ -60,7 +60,11 @@ class IterationStart(NamedTuple):
 
 
 class RequestSent(NamedTuple):
-    """A request left for the model: how many blocks and tools it has, which plugin shaped it last."""
+    """A request goes to the model: how many blocks and tools it has, which plugin shaped it last.
+
+    It is said once per model call, just before `wrap_model_call`: also where such a hook then answers by itself (from
+    a cache), and nothing leaves, or passes something else on, or the same several times.
+    """
 
     number: int
     seconds: float
@@ -280,7 +284,7 @@ class Retry(NamedTuple):
 
 
 class ErrorEvent(NamedTuple):
-    """Something failed: `kind` is "tool", "model", "plugin", "request" or "listener"; `source` names the culprit."""
+    """Something failed: `kind` is "tool", "model", "plugin" or "listener"; `source` names the culprit."""
 
     number: int
     seconds: float
@@ -335,5 +339,5 @@ Event = (
 )
 # fmt: on
 
-UNTRACED: frozenset[str] = frozenset({"message_delta", "tool_progress", "nested"})
-"""The types that are announced but not kept."""
+UNTRACED: frozenset[type] = frozenset({MessageDelta, ToolProgress, Nested})
+"""The events that are announced but not kept in the trace."""

@@ -70,7 +70,7 @@ class _Kept:
 class Keeper:
     """Hears every event of a session before anybody else and writes what must survive; never raises into the run.
 
-    `warn` is told at once what cannot be written; the run goes on in memory.
+    What cannot be written is logged at once, and said again with the run's warnings; the run goes on in memory.
     """
 
     def __init__(self, agent: str, state: SessionState, wall: Callable[[], float]) -> None:

@@ -56,7 +56,7 @@ def _forget_after_fork() -> None:
     _lock = threading.RLock()
 
 
-if hasattr(os, "register_at_fork"):
+if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows cannot fork
     os.register_at_fork(after_in_child=_forget_after_fork)
 
 

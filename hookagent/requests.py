@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from hookagent.frozen import FrozenDict
-from hookagent.messages import AssistantMessage, UserMessage
 from hookagent.quick_values import made_quickly
 from hookagent.transcript import Block, ToolRound, Transcript
 
@@ -160,7 +159,8 @@ class Request:
     def with_rounds(self, rounds: Mapping[int, ToolRound]) -> Request:
         """Send these rounds instead of those at their transcript indexes; only results' texts may differ."""
         view = self.blocks
-        return replace(self, blocks=BlockView(view.transcript, view.start, view.kept, {**view.replaced, **rounds}))
+        replaced = MappingProxyType({**view.replaced, **rounds})
+        return replace(self, blocks=BlockView(view.transcript, view.start, view.kept, replaced))
 
     def with_note(self, text: str) -> Request:
         """Add a passing note at the tail: sent with this request, user-role, not stored."""
@@ -178,18 +178,3 @@ class Request:
         """The transcript index of the session's first task, or None."""
         return self.protected[0] if self.protected else None
 
-    def ends_paused(self) -> bool:
-        """Whether the newest block is a reply that the vendor paused and wants back unchanged."""
-        blocks = self.blocks
-        if not len(blocks):
-            return False
-        last = blocks[-1]
-        return isinstance(last, AssistantMessage) and last.stop_reason == "pause"
-
-
-def protected_indexes(transcript: Transcript) -> tuple[int, ...]:
-    """The indexes of the first task and the newest user message; a whole walk, for callers that keep no count."""
-    people = [i for i, block in enumerate(transcript) if isinstance(block, UserMessage) and block.origin is None]
-    if not people:
-        people = [i for i, block in enumerate(transcript) if isinstance(block, UserMessage)]
-    return (people[0], people[-1]) if people and people[0] != people[-1] else tuple(people[:1])

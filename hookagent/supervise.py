@@ -49,9 +49,9 @@ class Supervisor:
         self.thread = threading.get_ident()
         self.context = context
         # Tasks that carry others' code out in line (`in_line`), for as long as they do. What is asked to stop by an
-        # abort, and what has the grace time to end by itself.
-        self.cancelled_at_abort: set[asyncio.Task[Any]] = set()
-        self.cancelled_after_grace: set[asyncio.Task[Any]] = set()
+        # abort, and what has the grace time to end by itself; in the order they came, and they end in that order too.
+        self.cancelled_at_abort: dict[asyncio.Task[Any], None] = {}
+        self.cancelled_after_grace: dict[asyncio.Task[Any], None] = {}
         self.grace_seconds = grace_seconds
         self.own_task: asyncio.Task[Any] | None = None
         """`task`, once somebody has asked for it; for those who ask in each round."""

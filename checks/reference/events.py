@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, get_args
 
 from checks.reference.markdown import doc, linked, table
@@ -39,7 +40,7 @@ def page() -> str:
         "# Events\n",
         "What `agent.stream(...)` yields, what `subscribe(...)` and the hook `on_event` are called with, and what\n"
         "`hookagent run --json` prints, one event a line. An event is a named tuple; `event.type` is the word below.\n"
-        f"The trace (`session.trace`) keeps all but {' and '.join(f'`{name}`' for name in sorted(events.UNTRACED))}.\n"
+        f"The trace (`session.trace`) keeps all but {_listed(sorted(map(_word, events.UNTRACED)))}.\n"
         "The order they come in is [drawn in the design](../explanation/design.md#events).\n",
         "## Fields of every event\n",
         table(("field", "meaning"), ((f"`{name}`", meaning) for name, meaning in _COMMON.items())),
@@ -50,8 +51,17 @@ def page() -> str:
     return "\n".join(parts)
 
 
+def _word(event: Any) -> str:
+    return str(event(*([None] * len(event._fields))).type)
+
+
+def _listed(words: Sequence[str]) -> str:
+    *first, last = [f"`{word}`" for word in words]
+    return f"{', '.join(first)} and {last}"
+
+
 def _section(event: Any) -> str:
-    word = event(*([None] * len(event._fields))).type
+    word = _word(event)
     own = [name for name in event._fields if name not in _COMMON]
     annotations: dict[str, Any] = event.__annotations__
     fields = table(("field", "type"), ((f"`{name}`", f"`{_name(annotations[name])}`") for name in own)) if own else ""

@@ -46,13 +46,13 @@ async def execute_alone(run: Run, state: CallState) -> None:
             error = asyncio.CancelledError()  # somebody who heard of its start wanted none
         else:
             stopped = supervisor.cancelled_after_grace if patient else supervisor.cancelled_at_abort
-            stopped.add(task)
+            stopped[task] = None
             try:
                 value = await in_line(
                     execution_of(run, state, context), copy_context().run, task, supervisor.is_aborted
                 )
             finally:
-                stopped.discard(task)
+                stopped.pop(task, None)
     except BaseException as raised:
         error = raised
     if error is None and task.cancelling() == cancels and type(value) is Execution:

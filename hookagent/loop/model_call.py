@@ -183,7 +183,7 @@ def _frozen(settings: Mapping[str, Any]) -> FrozenDict:
 
 
 async def _around(run: Run, provider: Provider, request: Request) -> AssistantMessage | Aborted:
-    """Ask through the `wrap_model_call` hooks, in a task of their own."""
+    """Ask through the `wrap_model_call` hooks."""
 
     async def innermost(current: Request) -> AssistantMessage | Aborted:
         task = asyncio.current_task()
@@ -202,7 +202,7 @@ async def _inline(run: Run, provider: Provider, request: Request, begun: bool) -
     """Ask in the run's own task: an abort cancels what it awaits, and the cancellation ends here."""
     supervisor = run.supervisor
     task = supervisor.own_task or supervisor.task
-    supervisor.cancelled_at_abort.add(task)
+    supervisor.cancelled_at_abort[task] = None
     cancels = task.cancelling()
     try:
         return await _stream(run, provider, request, begun)
@@ -214,7 +214,7 @@ async def _inline(run: Run, provider: Provider, request: Request, begun: bool) -
             raise
         raise _cancelled_within(provider) from cancelled
     finally:
-        supervisor.cancelled_at_abort.discard(task)
+        supervisor.cancelled_at_abort.pop(task, None)
 
 
 def _cancelled_within(provider: Provider) -> ProviderError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any
 
 from hookagent.abort import Aborted
@@ -102,7 +103,9 @@ async def _wrapped(
         raised = next((one.exception for one in reversed(executions) if one.exception is not None), None)
         return Execution(result, raised if result.is_error else None)
     finally:
-        CURRENT_CALL.reset(token)
+        # What nobody finishes is closed by whoever collects it, in another context: there is nothing to take back then.
+        with suppress(ValueError):
+            CURRENT_CALL.reset(token)
 
 
 def execution_of(run: Run, state: CallState, context: ToolContext) -> Coroutine[Any, Any, Execution]:

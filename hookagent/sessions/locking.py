@@ -16,7 +16,7 @@ from pathlib import Path
 from hookagent.sessions.errors import SessionBusyError, SessionError
 from hookagent.sessions.places import check_session_id, private_file, private_folder
 
-if sys.platform == "win32":
+if sys.platform == "win32":  # pragma: no cover - Windows alone
     import msvcrt
 
     # Far behind the text, so that others can read who it is.
@@ -140,5 +140,5 @@ def _forget_all() -> None:
     _held.clear()
 
 
-if hasattr(os, "register_at_fork"):
+if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows cannot fork
     os.register_at_fork(after_in_child=_forget_all)

@@ -45,7 +45,8 @@ def _message_end(event: MessageEnd, mask: Callable[[str], str]) -> str:
     if isinstance(message, UserMessage):
         return f"user ({message.origin or message.via}): {_beginning(message.text)}"
     calls = ", ".join([call.name for call in message.tool_calls])
-    return f"assistant: {message.text} [calls {calls}]" if calls else f"assistant: {_beginning(message.text)}"
+    said = f"assistant: {_beginning(message.text)}"
+    return f"{said} [calls {calls}]" if calls else said
 
 
 def _tool_start(event: ToolStart, mask: Callable[[str], str]) -> str:

@@ -121,11 +121,6 @@ _FORMS: dict[type, tuple[str, dict[str, tuple[Write, Read]]]] = {
 _BY_KIND = {kind: (record_type, fields) for record_type, (kind, fields) in _FORMS.items()}
 
 
-def kind_of(record: Record) -> str:
-    """The name on disk of a record's kind."""
-    return record.kind if isinstance(record, UnknownRecord) else _FORMS[type(record)][0]
-
-
 def encode_record(record: Record, event: int = 0) -> tuple[str, str]:
     """The kind and the JSON text of a record; `event` is the number of the event that it tells of, 0 for none.
 

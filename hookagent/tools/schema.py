@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typing_extensions
 from pydantic import ConfigDict, TypeAdapter
 from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticUndefined, core_schema, to_jsonable_python
 
@@ -131,9 +132,10 @@ def _field_type(parameter: Parameter) -> Any:
     annotation = Any if parameter.annotation is EMPTY else _portable(parameter.annotation, {})
     field = parameter.field
     required = parameter.default is EMPTY
-    if field is not None:
-        if field.alias is not None or field.validation_alias is not None:
+    for one in (field, *getattr(parameter.annotation, "__metadata__", ())):
+        if isinstance(one, FieldInfo) and (one.alias is not None or one.validation_alias is not None):
             raise TypeError("Field(alias=...) is not supported on a tool's parameter; name the parameter so")
+    if field is not None:
         required = field.is_required()
         bare = copy.copy(field)
         bare.default, bare.default_factory = PydanticUndefined, None

@@ -31,7 +31,6 @@ class Parameter:
     name: str
     annotation: Any
     default: Any
-    positional_only: bool
 
     @property
     def field(self) -> Any:
@@ -135,7 +134,7 @@ def read_signature(function: Callable[..., Any]) -> Signature:
                 f"parameter '{given.name}' has a name that providers refuse",
                 "use at most 64 of the characters a-z, A-Z, 0-9 and _",
             )
-        parameters.append(Parameter(given.name, annotation, given.default, given.kind is given.POSITIONAL_ONLY))
+        parameters.append(Parameter(given.name, annotation, given.default))
     return Signature(tuple(parameters), tuple(contexts), tuple(order), _is_async(function))
 
 

@@ -156,7 +156,7 @@ def _after_fork() -> None:
         pool._forget_threads()
 
 
-if hasattr(os, "register_at_fork"):
+if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows cannot fork
     os.register_at_fork(after_in_child=_after_fork)
 
 TOOL_THREADS = ThreadPool()

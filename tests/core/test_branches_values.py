@@ -11,7 +11,7 @@ from hookagent import Replace
 from hookagent.contract import WrongReturnError, read_return
 from hookagent.frozen import FrozenDict, FrozenList, freeze
 from hookagent.messages import AssistantMessage, ProviderPart, TextPart, ToolCall, ToolResult, UserMessage
-from hookagent.requests import BlockView, Request, protected_indexes
+from hookagent.requests import BlockView, Request
 from hookagent.session import SessionState
 from hookagent.transcript import ToolRound, Transcript
 from tests.core.scripts import make_agent
@@ -32,7 +32,7 @@ TASK, NOTE = UserMessage("task"), UserMessage("note", origin="plugin", via="plug
         ("after_user_input", [Replace(TASK), Replace(TASK)], r"^returned two Replace\(\.\.\.\) values$"),
         ("after_user_input", Replace(UserMessage(" ")), "^replaced the message by a blank one; return Stop"),
         ("before_llm", "  ", "^returned a blank message; return None to add nothing$"),
-        ("after_each_tool", ToolResult("x", status="good"), "^returned a ToolResult with the status 'good'; it is one of ok"),  # type: ignore[arg-type]
+        ("after_each_tool", ToolResult("x", status="good"), "^returned a ToolResult with the status 'good'"),  # type: ignore[arg-type]
         ("after_llm", Replace(AssistantMessage((TextPart("a"), 5))), "^returned a reply with a int among its parts$"),  # type: ignore[arg-type]
     ],
 )  # fmt: skip
@@ -61,7 +61,7 @@ def test_a_view_is_read_like_a_list_and_cannot_be_changed() -> None:
     for place in (2, -3):
         with pytest.raises(IndexError, match=r"^block index out of range$"):
             view[place]
-    with pytest.raises(AttributeError, match="a view of blocks is frozen; 'start' cannot be set"):
+    with pytest.raises(AttributeError, match="a view of blocks is frozen"):
         view.start = 0
 
 
@@ -87,26 +87,15 @@ def test_tools_and_settings_are_changed_for_one_request() -> None:
 
 
 @pytest.mark.parametrize(
-    ("blocks", "paused"),
-    [
-        ((), False),
-        ((TASK,), False),
-        ((TASK, AssistantMessage((TextPart("a"),))), False),
-        ((TASK, AssistantMessage((TextPart("a"),), "pause")), True),
-    ],
-)
-def test_a_request_ends_paused_with_a_reply_that_wants_to_go_on(blocks: tuple[Any, ...], paused: bool) -> None:
-    assert request_of(*blocks).ends_paused() is paused
-
-
-@pytest.mark.parametrize(
     ("blocks", "protected"),
-    [((), ()), ((TASK,), (0,)), ((NOTE, TASK, TASK), (1, 2)), ((NOTE, NOTE), (0, 1)), ((NOTE,), (0,))],
+    [((), ()), ((TASK,), (0,)), ((NOTE, TASK, TASK), (0, 2)), ((NOTE, NOTE), (0,)), ((TASK, ROUND, NOTE), (0,))],
 )
-def test_first_and_newest_message_are_a_persons_where_there_is_one(
+def test_the_first_task_and_the_newest_message_of_a_person_are_protected(
     blocks: tuple[Any, ...], protected: tuple[int, ...]
 ) -> None:
-    assert protected_indexes(Transcript(blocks)) == protected
+    state = SessionState(make_agent([]).session.limits)
+    state.grow(Transcript(blocks))
+    assert state.protected == protected
 
 
 # ---- frozen values ----
@@ -123,9 +112,9 @@ def test_copies_of_frozen_values_are_they_themselves() -> None:
     assert copy.deepcopy(inner) is inner
 
 
-def test_what_has_no_frozen_form_stays_as_it_is() -> None:
-    thing = object()
-    assert freeze(thing) is thing  # type: ignore[arg-type]
+def test_what_is_no_json_has_no_frozen_form() -> None:
+    with pytest.raises(TypeError, match=r"^not a JSON value: object$"):
+        freeze(object())
     assert freeze((1, 2)) == [1, 2]
 
 

@@ -138,7 +138,7 @@ def test_an_error_whose_text_cannot_be_had_is_named_all_the_same() -> None:
 
 
 def test_the_table_of_kinds_is_the_designs() -> None:
-    gates = {name for name, contract in CONTRACTS.items() if contract.decides}
+    gates = {name for name, contract in CONTRACTS.items() if "decide" in contract.kinds}
     assert gates == {
         "after_user_input", "before_llm", "before_tools", "before_each_tool", "resolve_suspended", "after_tools",
     }  # fmt: skip

@@ -105,4 +105,4 @@ def check_events(played: Played) -> None:
     stage = played.stage
     assert stage.heard == stage.witness.events
     assert [event.number for event in stage.heard] == list(range(1, len(stage.heard) + 1))
-    assert list(stage.agent.session.trace) == [event for event in stage.heard if event.type not in UNTRACED]
+    assert list(stage.agent.session.trace) == [event for event in stage.heard if type(event) not in UNTRACED]

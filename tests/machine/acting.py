@@ -43,7 +43,8 @@ def returned(actor: Actor, hook: str, act: str | None, given: Given) -> Any:
 
 def _by_policy(actor: Actor, hook: str, given: Given) -> Any:
     """What the second plugin does all the time: suspend some calls, and answer for what is suspended."""
-    if actor.insists and hook == "before_each_tool":
+    insists = actor.insists or actor.setup.insists in ("both", actor.name)
+    if insists and hook == "before_each_tool":
         return Amend({"n": 70 + actor.index})
     if actor.index == 0:
         return None

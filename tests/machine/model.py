@@ -24,6 +24,7 @@ from hookagent.testing import WireError
 from hookagent.testing.server.replies import Call, NoId
 from hookagent.testing.server.replies import Reply as KitReply
 from hookagent.testing.server.replies import Usage as KitUsage
+from hookagent.testing.wire import MESSAGES
 from tests.machine.flat import read_body, read_request
 from tests.machine.plans import ARGUMENTS, TOOLS, Reply
 from tests.machine.vendors import VENDORS, Vendor
@@ -149,8 +150,8 @@ class MachineModel:
         body = bodies[list(VENDORS.values()).index(self.vendor)]
         usage = KitUsage(sent.tokens - 5, 7, 3, 2)
         stop = _STOPS.get(spec.stop or "", spec.stop)
-        if stop == "pause":
-            stop = None
+        if stop == "pause" and self.vendor.wire != MESSAGES:
+            stop = None  # the other vendors pause nothing
         reply = KitReply(text, calls, "thinking of it" if spec.thinking else None, stop, usage)
         sent.answer = "cut"
         for item in self.vendor.read(self.vendor.events(reply, body, cut=spec.failure == "cut"), request):

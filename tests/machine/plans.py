@@ -107,6 +107,7 @@ class Setup:
     follow_ups: Any = "one-at-a-time"
     suspends: str = ""
     answers: str = ""
+    insists: str = ""
     bare: bool = False
 
 
@@ -148,7 +149,7 @@ def plans(draw: st.DrawFn) -> Plan:
     dice = Dice(draw)
     theme = dice.pick("quiet", "gates", "gates", "gates", "talk", "talk", "any", "any", "faults", "quiet")
     long = dice.chance(25)
-    replies = tuple(_reply(dice, long) for _ in range(dice.upto(0, 5)))
+    replies = tuple(_reply(dice, long) for _ in range(dice.upto(3, 5) if long else dice.upto(0, 5)))
     outside = tuple(Outside(dice.upto(0, 60), dice.pick(*_OUTSIDE)) for _ in range(dice.pick(0, 0, 0, 1, 2)))
     crash = (dice.upto(1, 25), dice.chance(50)) if dice.chance(15) else None
     summary = dice.pick("short", "short", "long", "longest", "longest", "blank", "broken")
@@ -170,11 +171,13 @@ def _acts(dice: Dice, theme: str) -> tuple[Act, ...]:
 
 
 def _reply(dice: Dice, long: bool) -> Reply:
-    kind = dice.pick(*("calls",) * 14, "final", "odd", "odd", "failed", "failed")
+    kind = dice.pick(*("calls",) * 14, "final", "odd", "odd", "failed", "failed", "paused")
     if long and kind != "failed":
-        return Reply(calls=((8, 1, "fresh"),) * dice.upto(1, 3))
+        return Reply(calls=((8, 1, "fresh"),) * dice.pick(1, 2, 3, 3))
     if kind == "failed":
         return Reply(failure=dice.pick(*_FAILURES), calls=_calls(dice))
+    if kind == "paused":
+        return Reply(thinking=dice.chance(50), stop="pause")
     if kind == "final":
         return Reply(thinking=dice.chance(50))
     calls = _calls(dice) if kind == "calls" or dice.chance(60) else ()
@@ -213,6 +216,7 @@ def setups(draw: st.DrawFn) -> Setup:
         steering=dice.pick("one-at-a-time", "all"),
         follow_ups=dice.pick("one-at-a-time", "all"),
         suspends=dice.pick("", "", "risky", "every"),
-        answers=dice.pick("", "approve", "deny", "amend", "some"),
+        answers=dice.pick("", "", "approve", "deny", "amend", "some"),
+        insists=dice.pick("", "", "", "", "one", "both"),
         bare=dice.chance(15),
     )

@@ -89,6 +89,8 @@ class MachineSession:
         """One run, with a prompt of its own or going on without, and everything that must hold behind it."""
         for what in plan.first:
             self._first(what)
+        if self.agent.session.waiting and len(self.calls) % 2:
+            self.reopen()  # what waits has to survive that, so it is tried more often than chance would
         text = self.world.token("prompt")
         agent = self.agent
         if prompt:

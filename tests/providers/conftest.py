@@ -18,9 +18,10 @@ from hookagent.providers.openai_chat.provider import OpenAIChatProvider
 from hookagent.providers.openai_responses.encode import encode as encode_responses
 from hookagent.providers.openai_responses.provider import OpenAIResponsesProvider
 from hookagent.providers.wire import anthropic_messages, openai_chat, openai_responses
-from hookagent.requests import BlockView, Request, protected_indexes
+from hookagent.requests import BlockView, Request
 from hookagent.testing import StrictServer, check_chat_request, check_messages_request, check_responses_request
 from hookagent.transcript import Transcript
+from tests.providers.protected import protected_in
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -103,7 +104,7 @@ def make_request() -> Callable[..., Request]:
     def make(transcript: Transcript | str, **fields: Any) -> Request:
         if isinstance(transcript, str):
             transcript = Transcript([UserMessage(transcript)])
-        fields.setdefault("protected", protected_indexes(transcript))
+        fields.setdefault("protected", protected_in(transcript))
         fields["settings"] = FrozenDict(fields.get("settings") or {})
         return Request(BlockView(transcript), **fields)
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from hookagent.frozen import freeze
 from hookagent.messages import AssistantMessage, Image, ProviderPart, TextPart, ToolCall, ToolResult, UserMessage
-from hookagent.requests import BlockView, Note, Request, protected_indexes
+from hookagent.requests import BlockView, Note, Request
 from hookagent.transcript import ToolRound, Transcript
+from tests.providers.protected import protected_in
 
 TEXTS = st.one_of(
     st.sampled_from(["", " ", "\n\t", "hello", "ends with space \n", "é漢", "a\ud800b", "\x00"]),
@@ -117,7 +118,7 @@ def requests(draw: Any) -> Request:
         system=draw(TEXTS),
         summary=draw(st.none() | TEXTS),
         notes=tuple(Note(text) for text in draw(st.lists(TEXTS, max_size=2))),
-        protected=protected_indexes(transcript),
+        protected=protected_in(transcript),
         session_id="s" * 80,
     )
     return request.dropping_before(draw(st.integers(0, len(transcript)))) if draw(st.booleans()) else request
@@ -145,7 +146,7 @@ def test_what_is_kept_of_blocks_equals_a_fresh_encoding(
     for wire in wires.values():
         wire.body(request)
     grown = request.blocks.transcript.with_user(UserMessage(more))
-    later = Request(BlockView(grown), system="other", protected=protected_indexes(grown)).dropping_before(start)
+    later = Request(BlockView(grown), system="other", protected=protected_in(grown)).dropping_before(start)
     warm = {name: json.dumps(wire.body(later)) for name, wire in wires.items()}
     for block in grown:
         block.wire_cache.clear()

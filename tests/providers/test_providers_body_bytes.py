@@ -16,9 +16,10 @@ from hookagent.providers.anthropic_messages.provider import AnthropicProvider, p
 from hookagent.providers.body_bytes import body_bytes
 from hookagent.providers.openai_chat.provider import OpenAIChatProvider
 from hookagent.providers.openai_responses.provider import OpenAIResponsesProvider
-from hookagent.requests import BlockView, Request, protected_indexes
+from hookagent.requests import BlockView, Request
 from hookagent.testing import Call, Reply, StrictServer, Usage
 from hookagent.transcript import Transcript
+from tests.providers.protected import protected_in
 
 REPLY = Reply(thinking="hm", text="I look", calls=[Call("t", {"q": "é"}, id="call_1")], usage=Usage(10, 5, 3))
 STEPS = st.lists(st.sampled_from(["user", "reply", "round"]), min_size=1, max_size=8)
@@ -40,7 +41,7 @@ def grown(transcript: Transcript, steps: Sequence[str], text: str) -> Transcript
 
 
 def request_of(transcript: Transcript, start: int = 0) -> Request:
-    return Request(BlockView(transcript), system="s", protected=protected_indexes(transcript)).dropping_before(start)
+    return Request(BlockView(transcript), system="s", protected=protected_in(transcript)).dropping_before(start)
 
 
 def written_by_the_sdk(body: dict[str, Any]) -> Any:

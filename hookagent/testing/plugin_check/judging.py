@@ -132,9 +132,9 @@ def disorder(messages: Iterable[Message]) -> Iterator[str]:
 
 
 def unbalanced(calls: list[tuple[str, dict[str, Any]]]) -> Iterator[str]:
-    """What is open where it must not be (design, section 1): each `before_` has its `after_`, an `on_error` or an end.
+    """What is open where it must not be: each `before_` has its `after_`, an `on_error` or an end.
 
-    `calls` are all hook calls of one session in order, as a `Recorder` writes them down.
+    See the design, "What it is for". `calls` are all hook calls of one session in order, as a `Recorder` writes them.
     """
     names = [hook for hook, _ in calls if hook != "register_tools"]
     for hook in ("on_session_start", "on_session_end"):

@@ -1,6 +1,6 @@
 """The reference runs: every way in which hooks are called, with tools that do nothing to anybody.
 
-They are those of the design, section 1: no tools, three tools in parallel and in sequence, failing, denied, waiting and
+They are all the paths of the design: no tools, three tools in parallel and in sequence, failing, denied, waiting and
 resumed, aborted, a limit, a failing model, streamed or not, more than one turn, synchronous.
 """
 

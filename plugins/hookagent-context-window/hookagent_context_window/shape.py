@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from hookagent import BlockView, Request, ToolRound, Transcript
+from hookagent import Request, ToolRound, Transcript
 from hookagent_context_window.gauge import Gauge
 from hookagent_context_window.sizes import BlockSizes, block_size, text_size
 
@@ -66,10 +65,7 @@ class Shape:
         if self.start > request.blocks.start:
             request = request.dropping_before(self.start)
         if self.stand_ins:
-            view = request.blocks
-            # Not `with_result_text`, which copies the mapping for each of perhaps many results.
-            changed = {**view.replaced, **self.stand_ins} if view.replaced else self.stand_ins
-            request = replace(request, blocks=BlockView(view.transcript, view.start, view.kept, changed))
+            request = request.with_rounds(self.stand_ins)
         if self.summary is not None:
             mine = SUMMARY_HEADING + self.summary
             request = request.with_summary(f"{request.summary}\n\n{mine}" if request.summary else mine)

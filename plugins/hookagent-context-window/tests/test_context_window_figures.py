@@ -98,7 +98,8 @@ def test_a_note_counts_with_its_mark() -> None:
 
 def test_the_size_between_two_places() -> None:
     sizes = BlockSizes()
-    sizes.follow(Transcript([UserMessage("a"), UserMessage("bb"), UserMessage("ccc")]))
+    transcript = Transcript([UserMessage("a"), UserMessage("bb"), UserMessage("ccc")])
+    assert [sizes.follow(transcript), sizes.follow(transcript)] == [0, 3]
     assert [sizes.between(0, 3), sizes.between(1, 2), sizes.between(2, 2), sizes.between(2, 1)] == [54, 18, 0, 0]
     assert (sizes.at(0), sizes.at(2), len(sizes)) == (17, 19, 3)
 

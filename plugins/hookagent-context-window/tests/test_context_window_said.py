@@ -161,6 +161,13 @@ def test_a_reply_counts_until_it_is_stored() -> None:
     assert status.tokens == 30
     assert (kept.tokens(request), kept.fixed_tokens(request)) == (5, 0)
     assert kept.fixed_tokens(request_with(transcript, system="r" * 400)) == 100
+    # A summary is no fixed part.
+    assert kept.fixed_tokens(request.with_summary("s" * 84)) == 0
+
+
+def test_before_the_first_request_there_is_no_status() -> None:
+    session: Any = object()
+    assert kept_with(window=1_000).status(session) is None
 
 
 def test_settings_of_a_request_are_no_part_of_its_size() -> None:
