@@ -60,7 +60,7 @@ TARGETS = {
     "gates": Target(
         "hookagent",
         ("hookagent/loop/gates.py", "hookagent/loop/answers.py"),
-        tuple(f"tests/core/test_{name}.py" for name in "gates answers branches_gates nesting".split()),
+        tuple(f"tests/core/test_{name}.py" for name in "gates answers branches_gates direct_calls nesting".split()),
     ),
     "dispatch": Target(
         "hookagent",

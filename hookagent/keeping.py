@@ -53,11 +53,15 @@ def session_store() -> SessionStore:
 class _Kept:
     """The state of the session that is kept, and what is to be said; what writes knows it, and not the keeper."""
 
-    __slots__ = ("state", "warnings")
+    __slots__ = ("of_logs", "state", "warnings")
 
     def __init__(self, state: SessionState) -> None:
         self.state = state
         self.warnings: list[str] = []
+        self.of_logs: list[str] = []
+
+    def warn_of_log(self, text: str) -> None:
+        self.of_logs.append(text)
 
     def pending(self) -> Iterable[CallState]:
         return self.state.pending
@@ -83,8 +87,8 @@ class Keeper:
         self.journal = Journal(
             store, state.id, parent_id=state.parent_id, pending=kept.pending, warn=kept.warn, wall=wall
         )
-        self._text_log = TextLog(home, agent, state.id, warn=kept.warn, wall=wall)
-        self._session_log = SessionLog(home, agent, state.id, warn=kept.warn, wall=wall)
+        self._text_log = TextLog(home, agent, state.id, warn=kept.warn_of_log, wall=wall)
+        self._session_log = SessionLog(home, agent, state.id, warn=kept.warn_of_log, wall=wall)
 
     def __call__(self, event: Event) -> None:
         """Write what an event tells of."""
@@ -92,6 +96,8 @@ class Keeper:
             self.journal(event)
             self._text_log(event)
             self._session_log(event)
+            if self._kept.of_logs:
+                self._say_of_logs()
 
     def watch(self, *queues: MessageQueue) -> None:
         """Write what enters and leaves the queues from now on, and what waits in them already."""
@@ -152,3 +158,12 @@ class Keeper:
         self.journal.close()
         self._text_log.close()
         self._session_log.close()
+        self._say_of_logs()
+
+    def _say_of_logs(self) -> None:
+        """Say that a log cannot be written, unless nothing can: then the journal says so, and it is one cause."""
+        kept, works = self._kept, self.journal.works
+        if works is not None:
+            texts, kept.of_logs = kept.of_logs, []
+            for text in texts if works else ():
+                kept.warn(text)

@@ -45,14 +45,20 @@ class BlockView(Sequence[Block]):
         replaced: Mapping[int, ToolRound] = _NOTHING_REPLACED,
     ) -> None:
         view: Any = self
+        size = len(kept) + len(transcript) - start  # a snapshot does not grow
+        if type(replaced) is not MappingProxyType:
+            replaced = MappingProxyType(dict(replaced))
+        if type(self) is not BlockView:  # a subclass, which may be laid out otherwise
+            for name, value in zip(BlockView.__slots__, (kept, replaced, size, start, transcript), strict=True):
+                _put(view, name, value)
+            return
         # Its slots are filled in a twin that is not frozen, which is three times as fast (see `quick_values`).
         _put(view, "__class__", _OpenView)
         view.transcript = transcript
         view.start = start
         view.kept = kept
-        # A snapshot does not grow.
-        view.size = len(kept) + len(transcript) - start
-        view.replaced = replaced if type(replaced) is MappingProxyType else MappingProxyType(dict(replaced))
+        view.size = size
+        view.replaced = replaced
         view.__class__ = BlockView
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -193,8 +193,13 @@ class Journal:
         """How many records are in memory only, because they could not be written."""
         return self._outbox.unsaved
 
+    @property
+    def works(self) -> bool | None:
+        """Whether the last record could be written; None as long as nothing was tried."""
+        return self._outbox.works
+
     def close(self) -> None:
-        """Write what is left, and let others have the session; what still cannot be written is said."""
+        """Write what is left, and let others have the session; what is missing in it then is said."""
         self._outbox.close()
 
     # ---- inside ----

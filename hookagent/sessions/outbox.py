@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
+from hookagent.counting import counted
 from hookagent.sessions.errors import SessionError
 from hookagent.sessions.record_kinds import Record, ReplyRecord
 from hookagent.sessions.records import encode_record
@@ -79,6 +80,11 @@ class Outbox:
         """How many records are in memory only: they could not be written, or wait for the next `write`."""
         return len(self._unwritten) + len(self._incoming)
 
+    @property
+    def works(self) -> bool | None:
+        """Whether the last record could be written; None as long as nothing was tried."""
+        return False if self._failing else None if self._writer is None else True
+
     def put(self, record: Record, event: int = 0) -> Item:
         """Add a record at the end; it is written with the next `write`."""
         item = Item(record, event, self._wall())
@@ -124,14 +130,16 @@ class Outbox:
                 self._say(f"session '{self.session_id}': {text}")
 
     def close(self) -> None:
-        """Write what is left and let others have the session; what still cannot be written is said."""
+        """Write what is left and let others have the session; what is missing in it then is said."""
         self._held = None
         self.write()
         with self._lock:
             if self._failing and self._unwritten:
                 self._failing = self._write_unwritten() is not None
-            if self._unwritten:
-                self._say(f"session '{self.session_id}': {len(self._unwritten)} records could not be saved")
+            # Where nothing could be saved from the beginning, all has been said.
+            if self._unwritten and self._writer is not None:
+                lost = counted(len(self._unwritten), "record")
+                self._say(f"session '{self.session_id}': {lost} could not be saved")
             writer, self._writer = self._writer, None
             self._closed = True
             if writer is not None:

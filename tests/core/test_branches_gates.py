@@ -110,6 +110,47 @@ def test_messages_of_a_round_that_is_looked_at_again_are_held_once() -> None:
     assert words(result.session.transcript)[3:6] == ["U always <notes>", "U n is 0 <notes>", "U n is 7 <notes>"]
 
 
+def test_what_was_looked_at_before_somebody_was_asked_is_not_looked_at_again() -> None:
+    asked: list[int] = []
+
+    def amends_and_asks(tool_calls: Any) -> Any:
+        return [{"c1": Amend({"n": 7})}, SUSPEND] if tool_calls[0].arguments.get("n", 0) == 0 else None
+
+    plugins = [
+        made("round", before_tools=amends_and_asks),
+        made("each", before_each_tool=lambda tool_call: asked.append(tool_call.arguments["n"])),
+        made("person", resolve_suspended=lambda pending: {"c1": Approve()}),
+    ]
+    result = make_agent([calls("ok"), ANSWER], *plugins, tool_execution="sequential").run_sync("go")
+    assert outcome(result) == EXPECTED["amend"]
+    # Once with the others before the person was asked, and once in its turn.
+    assert asked == [7, 7]
+
+
+def test_a_call_that_has_its_result_keeps_no_other_from_being_judged_once_more() -> None:
+    def whole(tool_calls: Any) -> Any:
+        return Deny("not seven") if any(one.arguments.get("n") == 7 for one in tool_calls) else None
+
+    plugins = [
+        made("round", before_tools=whole),
+        made("each", before_each_tool=lambda tool_call: Amend({"n": 7}) if tool_call.id == "c2" else None),
+    ]
+    result = make_agent([calls("ok", "ok"), ANSWER], *plugins, tool_execution="sequential").run_sync("go")
+    assert words(result.session.transcript)[2:4] == ["R c1 ok", "R c2 denied"]
+
+
+def test_a_late_amendment_that_does_not_fit_fails_closed_too() -> None:
+    def late(tool_call: Any) -> Any:
+        return Amend({"n": "many"}) if tool_call.arguments.get("n") == 7 else None
+
+    plugins = [
+        made("late", before_each_tool=late),
+        made("early", before_each_tool=lambda tool_call: Amend({"n": 7})),
+    ]
+    with pytest.raises(PluginError, match=r"^plugin 'late': hook 'before_each_tool' amended call 'ok' \(c1\) with"):
+        make_agent([calls("ok"), ANSWER], *plugins).run_sync("go")
+
+
 # ---- what is said of a late amendment ----
 
 
@@ -193,9 +234,13 @@ def test_a_gate_that_gave_a_wrong_verdict_is_not_told_of_its_own_error(wrong: An
         "failing", before_tools=lambda tool_calls: wrong, on_error=lambda error, tool_call: told.append("failing")
     )
     other = made("other", on_error=lambda error, tool_call: told.append("other"))
-    with pytest.raises(PluginError) as raised:
-        make_agent([calls("ok")], failing, other).run_sync("go")
-    assert (raised.value.plugin, raised.value.hook, raised.value.distribution) == ("failing", "before_tools", None)
+    agent = make_agent([calls("ok")], failing, other)
+    agent._hooks.before_tools[0].distribution = "hookagent-failing 1.0"
+    with pytest.raises(
+        PluginError, match=r"^plugin 'failing' \(hookagent-failing 1\.0\): hook 'before_tools' "
+    ) as raised:
+        agent.run_sync("go")
+    assert (raised.value.plugin, raised.value.hook) == ("failing", "before_tools")
     assert told == ["other"]
 
 

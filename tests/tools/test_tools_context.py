@@ -1,5 +1,8 @@
 import asyncio
+import contextvars
 import threading
+import types
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -7,6 +10,8 @@ import pytest
 from hookagent.abort import AbortSignal
 from hookagent.errors import MisuseError
 from hookagent.tools.context import ToolContext, calling, current_call
+from hookagent.tools.execute import execute
+from hookagent.tools.tool import Tool
 
 
 def test_outside_of_a_tool_there_is_no_call() -> None:
@@ -131,3 +136,17 @@ def test_progress_after_the_loop_is_closed_is_ignored() -> None:
 
 def test_without_listeners_progress_is_fine() -> None:
     ToolContext().report_progress(object())
+
+
+def test_a_call_that_nobody_finishes_ends_quietly_in_any_context() -> None:
+    @types.coroutine
+    def leaving() -> Iterator[None]:
+        yield
+
+    async def waits() -> str:
+        await leaving()
+        return "never"
+
+    call = execute(Tool.from_callable(waits), {}, ToolContext(call_id="c1", tool_name="waits"))
+    assert contextvars.copy_context().run(call.send, None) is None
+    call.close()  # as the garbage collector does, in the context that it happens to be called in

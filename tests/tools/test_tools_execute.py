@@ -2,8 +2,6 @@ import asyncio
 import contextvars
 import functools
 import threading
-import types
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -338,17 +336,3 @@ def test_an_error_whose_text_raises_is_still_an_error() -> None:
     result = failure(OddError())
     assert result.is_error
     assert "OddError: its text form raised RuntimeError" in result.content
-
-
-def test_a_call_that_nobody_finishes_ends_quietly_in_any_context() -> None:
-    @types.coroutine
-    def leaving() -> Iterator[None]:
-        yield
-
-    async def waits() -> str:
-        await leaving()
-        return "never"
-
-    call = execute(Tool.from_callable(waits), {}, ToolContext(call_id="c1", tool_name="waits"))
-    assert contextvars.copy_context().run(call.send, None) is None
-    call.close()  # as the garbage collector does, in the context that it happens to be called in
