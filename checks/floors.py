@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     {
         "values": (
+            "counting",
             "errors",
             "escaping",
             "events",
@@ -47,7 +48,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     },
     {"discovery": ("discovery",), "tools": ("tools",)},
     {
-        "host": ("around", "around_layer", "dispatch", "host", "implementations", "validation"),
+        "host": ("around", "around_layer", "dispatch", "host", "implementations", "registering", "validation"),
         "providers": ("providers",),
         "config": ("config",),
     },

@@ -31,7 +31,7 @@ WINDOW_TESTS = (
 )
 # Those that look at one step of the loop each; the tables that go through all of it take a minute for each mutant.
 LOOP_TESTS = (
-    "abort agent_tools answers box_rounds branches_gates direct_calls ending hook_order limits "
+    "abort agent_tools answers box_rounds branches_gates branches_loop direct_calls ending hook_order limits "
     "message_order model_call too_long"
 ).split()
 

@@ -17,7 +17,7 @@ from hookagent.emitter import Listener
 from hookagent.errors import MisuseError
 from hookagent.events import Event
 from hookagent.frozen import JsonValue
-from hookagent.host import LoadedPlugin, hook_table, load_plugins
+from hookagent.host import LoadedPlugin, load_plugins
 from hookagent.implementations import with_gates_of
 from hookagent.limits import Limits
 from hookagent.loop.budget import Budget
@@ -30,6 +30,7 @@ from hookagent.providers.base import Provider
 from hookagent.providers.retry import DEFAULT_RETRY_POLICY, RetryPolicy
 from hookagent.queues import MessageQueue, QueueMode, TwoQueues
 from hookagent.readings import Readings
+from hookagent.registering import hook_table
 from hookagent.result import RunResult
 from hookagent.running import call_directly, carry_out, check_place, check_waiting, result_of
 from hookagent.session_box import SessionBox

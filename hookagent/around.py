@@ -21,7 +21,7 @@ from hookagent.errors import MisuseError, PluginError, RequestRefusedError
 from hookagent.implementations import Implementation
 from hookagent.requests import BlockView, Note, Request
 from hookagent.watch import Deadline
-from hookagent.work import Left, Work, from_outside, in_line, take_back_cancellation
+from hookagent.work import Left, Work, call_directly, from_outside, in_line, is_disturbed, take_back_cancellation
 
 
 def owned_request(request: Request, before: Request, plugin: str) -> Request:
@@ -87,7 +87,6 @@ class Chain:
     active: Layer | None = None
     waits = False
     over = False
-    leaving = False
     given_up = False
     failure: PluginError | None = None
     interrupt: KeyboardInterrupt | None = None
@@ -143,7 +142,7 @@ class Chain:
 
     def _leaves_inner(self) -> bool:
         self._inner_thrown = True
-        return self.supervisor.abort.aborted
+        return self.supervisor.inner_grace_over
 
     async def _inner_beside(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Carry it out in a task of its own: a hook asks for it in a task that may be cancelled at any time."""
@@ -152,12 +151,14 @@ class Chain:
         self._beside = (*self._beside, work)
         try:
             ended = await supervisor.ended(work)
+            if ended == "aborted":
+                work.cancel()
+                await supervisor.ended(work, supervisor.grace_left / 2.0, heed_abort=False)
         except BaseException:  # the hook gave up waiting (its own time-out): what it waited for must not run on
             await supervisor.cancel(work)
             raise
         outcome = work.outcome
         if ended == "aborted" or outcome is None:
-            work.cancel()
             return Aborted(supervisor.abort.reason)
         self._beside = tuple(one for one in self._beside if one is not work)
         if outcome.error is not None:
@@ -183,11 +184,10 @@ class Chain:
     def give_up(self) -> None:
         """A hook that overran does not heed its cancellation either: wait for it no longer."""
         self.given_up = True
-        if self._outer is not None and self._outer.on_end is not None:
-            self._outer.on_end(self._outer)
+        self.task.cancel()
 
     def _leaves(self) -> bool:
-        return self.leaving or self.supervisor.abort.aborted
+        return self.given_up or self.supervisor.grace_over
 
     # ---- all of it ----
 
@@ -204,29 +204,24 @@ class Chain:
         got: Any = None
         error: BaseException | None = None
         # The run's own context is in force here already; other calls get a copy, as tasks do.
-        step = _directly if context is not None else copy_context().run
+        step = call_directly if context is not None else copy_context().run
         supervisor.cancelled_after_grace[task] = None
         try:
             got = await in_line(Layer(self, 0, value).run(), step, task, self._leaves, self)
         except BaseException as raised:
             error = raised
         supervisor.cancelled_after_grace.pop(task, None)
-        if task.cancelling() > cancels and not from_outside(error):
+        if is_disturbed(task, cancels) and (supervisor.abort.aborted or not from_outside(error)):
             await take_back_cancellation(task, cancels)
-        try:
-            if type(got) is Left:
-                work = self._outer = Work(supervisor.loop, got.go_on(), context=context)
-                if not self.given_up:
-                    await supervisor.ended(work)
-                if supervisor.abort.aborted and not self.given_up:
-                    await supervisor.ended(work, supervisor.grace_left, heed_abort=False)
-        finally:
-            self.over = True
-            if self.watched is not None:
-                self.watched.cancel()
-            if self._beside or self._outer is not None:
-                left_over = (*self._beside, *((self._outer,) if self._outer is not None else ()))
-                await supervisor.cancel(*[one for one in left_over if one.outcome is None])
+        self.over = True
+        if self.watched is not None:
+            self.watched.cancel()
+        if type(got) is Left:
+            self._outer = Work(supervisor.loop, got.go_on(), context=context)
+        if self._beside or self._outer is not None:
+            await asyncio.sleep(0)  # what was left goes on in its own task, before it is told once more to end
+            left_over = (*self._beside, *((self._outer,) if self._outer is not None else ()))
+            await supervisor.cancel(*[one for one in left_over if one.outcome is None])
         if self.interrupt is not None:
             raise self.interrupt
         if self.failure is not None:
@@ -239,10 +234,12 @@ class Chain:
             got, error = outcome.value, outcome.error
         if error is None:
             return got
-        if not isinstance(error, asyncio.CancelledError) or from_outside(error):
+        if not isinstance(error, asyncio.CancelledError):
             raise error
         if supervisor.abort.aborted:
             return Aborted(supervisor.abort.reason)
+        if from_outside(error):
+            raise error
         # Nobody else knows of it: a hook raised it, or cancelled the task that it runs in.
         outermost = self.implementations[0]
         failure = self.dispatcher.failure(outermost, error)
@@ -277,7 +274,3 @@ class _ToolChain(Chain):
         if index < len(self.implementations):
             return Layer(self, index, layer.value).run()
         return self.inner(self.innermost())
-
-
-def _directly(function: Callable[..., Any], *arguments: Any) -> Any:
-    return function(*arguments)

@@ -11,6 +11,7 @@ from hookagent.dispatch import SLOW_SECONDS, OverranError
 from hookagent.errors import MisuseError
 from hookagent.implementations import Implementation
 from hookagent.watch import Deadline
+from hookagent.work import from_outside
 
 if TYPE_CHECKING:
     from hookagent.around import Chain
@@ -87,8 +88,10 @@ class Layer:
         if isinstance(error, KeyboardInterrupt):
             chain.interrupt = error
             raise error
-        if isinstance(error, asyncio.CancelledError) and (task.cancelling() > cancels or abort.aborted):
-            raise error  # somebody outside of this hook ended it
+        if isinstance(error, asyncio.CancelledError):
+            by_others = from_outside(error) if task is chain.task else task.cancelling() > cancels
+            if by_others or abort.aborted:
+                raise error  # somebody outside of this hook ended it
         failure = dispatcher.failure(implementation, error)
         dispatcher.failed.add(implementation.plugin)
         dispatcher.report(implementation, "overran" if self._overran else "failed", failure.what, seconds)
@@ -102,6 +105,8 @@ class Layer:
         if self.busy or chain.over:
             what = "the hook has returned" if chain.over else "call_next() is still running; one call at a time"
             raise MisuseError(f"plugin '{self.implementation.plugin}': {what}")
+        if getattr(self._task, "_must_cancel", False):
+            await asyncio.sleep(0)  # it cancelled itself: that is to end it, and not what it calls
         self.busy = True
         beside = chain.waits
         if not beside:
@@ -148,7 +153,7 @@ class Layer:
         chain, implementation = self._chain, self.implementation
         if self._overran:
             return
-        self._overran = chain.leaving = True
+        self._overran = True
         failure = chain.dispatcher.failure(implementation, OverranError(implementation.time_limit))
         chain.failure = chain.failure or failure
         seconds = chain.dispatcher.monotonic() - self.start - self.below

@@ -12,6 +12,7 @@ from hookagent.errors import ConfigurationError, PluginLoadError, ToolDefinition
 from hookagent.implementations import HookTable, Implementation
 from hookagent.limits import Limits
 from hookagent.providers.base import Provider
+from hookagent.providers.settings import COMMON
 from hookagent.tools.registry import ToolRegistry
 from hookagent.tools.tool import Tool
 
@@ -84,18 +85,14 @@ def _register(implementation: Implementation, registry: ToolRegistry) -> None:
         )
 
 
-SETTINGS = ("max_output_tokens", "temperature", "effort", "stop", "seed")
-"""The common vocabulary of `model_settings`; a vendor's own settings stand in a mapping under its name."""
-
-
 def check_settings(settings: Mapping[str, Any] | None) -> dict[str, Any]:
     """A copy of `model_settings`. Raises `ConfigurationError` for a name that no vendor has."""
     if settings is not None and not isinstance(settings, Mapping):
         raise ConfigurationError(f"model_settings: expected a mapping, got {settings!r}")
     for name, value in (settings or {}).items():
-        if name not in SETTINGS and not isinstance(value, Mapping):
-            near = difflib.get_close_matches(name, SETTINGS, 1)
-            guess = f"; did you mean '{near[0]}'?" if near else f"; the settings are: {', '.join(SETTINGS)}"
+        if name not in COMMON and not isinstance(value, Mapping):
+            near = difflib.get_close_matches(name, COMMON, 1)
+            guess = f"; did you mean '{near[0]}'?" if near else f"; the settings are: {', '.join(COMMON)}"
             raise ConfigurationError(f"model_settings: unknown setting '{name}'{guess}")
     return dict(settings or {})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
+from hookagent.counting import counted
 from hookagent.escaping import visible_text
 from hookagent.events import AgentStart, Event, IterationStart, Nested, ToolEnd, ToolStart, TurnEnd
 
@@ -37,5 +38,5 @@ def _line(event: Event) -> str | None:
         took = "" if event.result.milliseconds is None else f", {event.result.milliseconds:.0f} ms"
         return f"  {event.call.name}: {event.result.status}{took}"
     if isinstance(event, TurnEnd):
-        return f"{event.status}: {event.usage.prompt_tokens} tokens in, {event.usage.output_tokens} out"
+        return f"{event.status}: {counted(event.usage.prompt_tokens, 'token')} in, {event.usage.output_tokens} out"
     return None

@@ -43,6 +43,7 @@ class Dispatcher:
         "monotonic",
         "report",
         "session",
+        "stray",
         "supervisor",
     )
 
@@ -61,6 +62,8 @@ class Dispatcher:
         self.charges = charges
         self.disabled = disabled
         self.failed: set[str] = set()
+        self.stray = False
+        """Whether a cancellation was taken back that has yet to arrive where the run's task waits next."""
         self.report = report
         self.monotonic = supervisor.clock.monotonic
         self._task: asyncio.Task[Any] | None = None
@@ -79,6 +82,8 @@ class Dispatcher:
         task = self._task or self._own_task()
         cancels = task.cancelling()
         ready = self._ready.get(id(implementations)) or self.ready_for(implementations)
+        task = self._own_task()
+        cancels = task.cancelling()
         before = monotonic()
         for implementation, function, charge in ready:
             if self.failed and not failed and implementation.plugin in self.failed:
@@ -178,6 +183,8 @@ class Dispatcher:
         monotonic = self.monotonic
         first: BaseException | None = None
         ready = self._ready.get(id(implementations)) or self.ready_for(implementations)
+        task = self._own_task()
+        cancels = task.cancelling()
         before = monotonic()
         for implementation, function, charge in ready:
             if self.failed or self.disabled or spares is not None:
@@ -197,8 +204,14 @@ class Dispatcher:
             before = now
             charge[0] += 1
             charge[1] += seconds
-            if value is None and error is None and seconds <= SLOW_SECONDS:
+            if value is None and error is None and seconds <= SLOW_SECONDS and task.cancelling() == cancels:
                 continue
+            if task.cancelling() > cancels:
+                # It still arrives where the run waits next, and finds there that nobody asked for it.
+                while task.cancelling() > cancels:
+                    task.uncancel()
+                self.stray = True
+                error = WrongReturnError(_CANCELLED)
             try:
                 self._told(implementation, value, error, seconds)
             except (PluginError, KeyboardInterrupt) as failure:
@@ -289,6 +302,9 @@ class Dispatcher:
         return PluginError(plugin, distribution, hook, f"raised {describe_error(error)} ({where})")
 
 
+_CANCELLED = "cancelled the task of the run; return Stop(reason) where the hook may, or call agent.abort()"
+
+
 class OverranError(Exception):
     """A hook overran its time limit."""
 
@@ -302,7 +318,7 @@ async def _undo_cancel(task: asyncio.Task[Any], cancels: int) -> WrongReturnErro
         task.uncancel()
     with contextlib.suppress(asyncio.CancelledError):
         await asyncio.sleep(0)
-    return WrongReturnError("cancelled the task of the run; return Stop(reason), or call agent.abort()")
+    return WrongReturnError(_CANCELLED)
 
 
 def _dispose(awaitable: Any) -> None:

@@ -68,8 +68,13 @@ class Implementation:
     @property
     def place(self) -> str:
         """Where it is written, as file:line."""
-        code = getattr(inspect.unwrap(self.function), "__code__", None)
-        return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "unknown place"
+        return place_of(self.function)
+
+
+def place_of(function: Any) -> str:
+    """Where a function is written, as file:line."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "unknown place"
 
 
 @functools.cache

@@ -97,7 +97,7 @@ class Keeper:
             self._text_log(event)
             self._session_log(event)
             if self._kept.of_logs:
-                self._say_of_logs()
+                self._say_of_logs(self.journal.works)
 
     def watch(self, *queues: MessageQueue) -> None:
         """Write what enters and leaves the queues from now on, and what waits in them already."""
@@ -158,12 +158,14 @@ class Keeper:
         self.journal.close()
         self._text_log.close()
         self._session_log.close()
-        self._say_of_logs()
+        self._say_of_logs(not self.journal.unsaved)
 
-    def _say_of_logs(self) -> None:
-        """Say that a log cannot be written, unless nothing can: then the journal says so, and it is one cause."""
-        kept, works = self._kept, self.journal.works
-        if works is not None:
-            texts, kept.of_logs = kept.of_logs, []
-            for text in texts if works else ():
-                kept.warn(text)
+    def _say_of_logs(self, saves: bool | None) -> None:
+        """Say that a log cannot be written, unless the journal cannot either: it has said so then, of one cause.
+
+        `saves` says whether it can; None that it is not known yet.
+        """
+        if saves is not None:
+            texts, self._kept.of_logs = self._kept.of_logs, []
+            for text in texts if saves else ():
+                self._kept.warn(text)

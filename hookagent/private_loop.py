@@ -19,6 +19,7 @@ ValueT = TypeVar("ValueT")
 
 _lock = threading.RLock()  # a garbage collection may come while it is held, and end an agent
 _loop: asyncio.AbstractEventLoop | None = None
+_AGAIN_SECONDS = 0.1
 # On Windows no signal interrupts the waiting for a lock: there it has to end by itself now and then.
 _PATIENCE_SECONDS = 0.1 if sys.platform == "win32" else None
 
@@ -69,12 +70,15 @@ def start_in_private_loop(make: Callable[[], Coroutine[Any, Any, Any]]) -> None:
 
 
 class _Started:
-    """A coroutine on its way into a loop; its `future` is there before it begins, whenever an interrupt comes."""
+    """A coroutine on its way into a loop; its `future` is there before it begins, whenever an interrupt comes.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, Any]) -> None:
+    It is made in the loop, so that an interrupt can leave none behind that nobody awaits.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, make: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         self.future: concurrent.futures.Future[Contained] = concurrent.futures.Future()
         self._loop = loop
-        self._coroutine = coroutine
+        self._make = make
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
@@ -82,18 +86,16 @@ class _Started:
         if not self.future.running() and not self.future.done():
             self._loop.call_soon_threadsafe(self._make_task)
 
-    def forget(self) -> None:
-        """It has not begun."""
-        if self.future.cancelled():
-            self._coroutine.close()
-
     def _make_task(self) -> None:
         if self.future.set_running_or_notify_cancel():
             self._task = self._loop.create_task(self._carry_out())
 
     async def _carry_out(self) -> None:
         # Contained, because a KeyboardInterrupt that a task raises would end the loop for everybody.
-        self.future.set_result(await contained(self._coroutine))
+        self.future.set_result(await contained(self._made()))
+
+    async def _made(self) -> Any:
+        return await self._make()
 
 
 def _wait_for(future: concurrent.futures.Future[Contained]) -> concurrent.futures.Future[Contained]:
@@ -109,8 +111,8 @@ def run_in_private_loop(
     """Run the coroutine that `make` gives to its end in the private loop, with the caller's context variables.
 
     `instead` is the advice for a caller that is in a running event loop (`MisuseError`); `interrupted` is
-    called once when a `KeyboardInterrupt` reaches the waiting caller, whose end is then waited for. One that comes
-    while a question is open is the answer to that (see `take_interrupts`), and the caller waits on.
+    called when a `KeyboardInterrupt` reaches the waiting caller, and again until the end, which is waited for. One that
+    comes while a question is open is the answer to that (see `take_interrupts`), and the caller waits on.
     """
     try:
         asyncio.get_running_loop()
@@ -118,7 +120,7 @@ def run_in_private_loop(
         pass
     else:
         raise MisuseError(f"called inside a running event loop, which it would block; {instead}")
-    started = _Started(_private_loop(), make())
+    started = _Started(_private_loop(), make)
     future = started.future
     while True:
         try:
@@ -127,14 +129,15 @@ def run_in_private_loop(
             break
         except KeyboardInterrupt:
             if future.cancel() or future.done():  # it has not begun, and never will; or it has ended
-                started.forget()
                 raise
             if pass_interrupt():
                 continue
             if interrupted is None:
                 raise
             interrupted()
-            _wait_for(future)
+            # Again now and then: it may have been on its way to what can be interrupted (a model's SDK is imported).
+            while not concurrent.futures.wait([future], _AGAIN_SECONDS).done:
+                interrupted()
             raise
     if outcome.error is not None:
         raise outcome.error

@@ -183,4 +183,3 @@ class Request:
     def first_task(self) -> int | None:
         """The transcript index of the session's first task, or None."""
         return self.protected[0] if self.protected else None
-

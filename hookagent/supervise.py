@@ -32,7 +32,9 @@ class Supervisor:
         "cancelled_after_grace",
         "clock",
         "context",
+        "grace_over",
         "grace_seconds",
+        "inner_grace_over",
         "loop",
         "own_task",
         "thread",
@@ -50,9 +52,14 @@ class Supervisor:
         self.context = context
         # Tasks that carry others' code out in line (`in_line`), for as long as they do. What is asked to stop by an
         # abort, and what has the grace time to end by itself; in the order they came, and they end in that order too.
+        # Those in both carry out a hook and what it is around.
         self.cancelled_at_abort: dict[asyncio.Task[Any], None] = {}
         self.cancelled_after_grace: dict[asyncio.Task[Any], None] = {}
         self.grace_seconds = grace_seconds
+        self.grace_over = False
+        """Whether what is carried out in line is to be left now, since the grace time after an abort is over."""
+        self.inner_grace_over = False
+        """The same for what hooks are around, which has half of that time."""
         self.own_task: asyncio.Task[Any] | None = None
         """`task`, once somebody has asked for it; for those who ask in each round."""
         self._abort_time: float | None = None
@@ -83,16 +90,25 @@ class Supervisor:
                 future.set_result(None)
         for task in tuple(self.cancelled_at_abort):
             task.cancel()
-        if self.cancelled_after_grace:
+        if self.cancelled_at_abort or self.cancelled_after_grace:
             self.watch.limit(self.grace_left, self._end_grace)
+            if any(task in self.cancelled_after_grace for task in self.cancelled_at_abort):
+                self.watch.limit(self.grace_left / 2.0, self._end_inner_grace)
+
+    def _end_inner_grace(self) -> None:
+        self.inner_grace_over = True
+        for task in tuple(self.cancelled_at_abort):
+            if task in self.cancelled_after_grace:
+                task.cancel()
 
     def _end_grace(self) -> None:
-        for task in tuple(self.cancelled_after_grace):
+        self.grace_over = self.inner_grace_over = True
+        for task in tuple(self.cancelled_at_abort | self.cancelled_after_grace):
             task.cancel()
 
-    def is_aborted(self) -> bool:
-        """Whether the abort signal was given, for those who ask by a call."""
-        return self.abort.aborted
+    def is_grace_over(self) -> bool:
+        """`grace_over`, for those who ask by a call."""
+        return self.grace_over
 
     @property
     def grace_left(self) -> float:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from hookagent import hookspecs
 from hookagent.contract import CONTRACTS, RENAMED
 from hookagent.errors import PluginLoadError
+from hookagent.implementations import place_of
 from hookagent.markers import NAME
 
 _MARK = f"{NAME}_impl"
@@ -32,12 +33,12 @@ def check_plugin(name: str, distribution: str | None, plugin: Any) -> None:
     for attribute, function, options in _implementations(plugin, refuse):
         hook = (options or {}).get("specname") or attribute
         if options is None:
-            refuse(f"'{hook}' is the name of a hook, but it is not marked with @hookimpl ({_place(function)})")
+            refuse(f"'{hook}' is the name of a hook, but it is not marked with @hookimpl ({place_of(function)})")
         found += 1
         if hook not in CONTRACTS:
             if options.get("optionalhook"):
                 continue
-            refuse(f"unknown hook '{hook}'{_guess(hook)} ({_place(function)})")
+            refuse(f"unknown hook '{hook}'{_guess(hook)} ({place_of(function)})")
         _check_form(hook, function, options, refuse)
         _check_arguments(hook, function, refuse)
     if not found:
@@ -82,16 +83,16 @@ def _check_form(hook: str, function: Any, options: dict[str, Any], refuse: Calla
         around = "'wrap_tool_call'" if "tool" in hook else "'wrap_model_call'"
         refuse(
             f"hook '{hook}' is a pluggy wrapper, which cannot await and can hide a neighbour's failure; "
-            f"implement {around} instead ({_place(function)})"
+            f"implement {around} instead ({place_of(function)})"
         )
     form = CONTRACTS[hook].form
     is_async = inspect.iscoroutinefunction(function)
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        refuse(f"hook '{hook}' is a generator; write it as a plain function that returns ({_place(function)})")
+        refuse(f"hook '{hook}' is a generator; write it as a plain function that returns ({place_of(function)})")
     if form == "plain" and is_async:
-        refuse(f"hook '{hook}' is 'async def', but it takes plain 'def' only ({_place(function)})")
+        refuse(f"hook '{hook}' is 'async def', but it takes plain 'def' only ({place_of(function)})")
     if form == "async" and not is_async:
-        refuse(f"hook '{hook}' is plain 'def', but it takes 'async def' only ({_place(function)})")
+        refuse(f"hook '{hook}' is plain 'def', but it takes 'async def' only ({place_of(function)})")
 
 
 def _check_arguments(hook: str, function: Any, refuse: Callable[[str], NoReturn]) -> None:
@@ -104,12 +105,12 @@ def _check_arguments(hook: str, function: Any, refuse: Callable[[str], NoReturn]
             guess = f"; did you mean '{near[0]}'?" if near else ""
             refuse(
                 f"hook '{hook}' has no argument '{parameter.name}'{guess} "
-                f"(it offers: {', '.join(offered)}; {_place(function)})"
+                f"(it offers: {', '.join(offered)}; {place_of(function)})"
             )
         if parameter.default is not parameter.empty:
             refuse(
                 f"hook '{hook}': argument '{parameter.name}' has a default, so it would never be passed; "
-                f"remove the default ({_place(function)})"
+                f"remove the default ({place_of(function)})"
             )
         if parameter.kind is parameter.KEYWORD_ONLY:
             refuse(f"hook '{hook}': argument '{parameter.name}' is keyword-only; make it an ordinary one")
@@ -120,8 +121,3 @@ def _guess(hook: str) -> str:
         return f"; here it is called '{RENAMED[hook]}'"
     near = difflib.get_close_matches(hook, list(CONTRACTS), 1)
     return f"; did you mean '{near[0]}'?" if near else f"; the hooks are: {', '.join(CONTRACTS)}"
-
-
-def _place(function: Any) -> str:
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "unknown place"

@@ -48,7 +48,7 @@ class Work:
         self.outcome: Contained | None = None
         self.task: asyncio.Task[None] | None = None
         self.task = loop.create_task(self._carried_out(coroutine), context=context)
-        if self.outcome is None:  # an eager task may have come to its end already
+        if self.outcome is None:  # pragma: no branch - only an eager task (Python 3.12) may have ended already
             self.task.add_done_callback(self._never_began)
 
     async def _carried_out(self, coroutine: Coroutine[Any, Any, Any]) -> None:
@@ -60,7 +60,7 @@ class Work:
             outcome = Contained(value, None)
         except BaseException as error:
             outcome = Contained(None, error)
-        if self.task is not None:
+        if self.task is not None:  # pragma: no branch - only an eager task (Python 3.12) is not known here yet
             self.task.remove_done_callback(self._never_began)
         self._end(outcome)
 
@@ -76,7 +76,7 @@ class Work:
 
     def cancel(self) -> None:
         """Ask it to end."""
-        if self.task is not None:
+        if self.task is not None:  # pragma: no branch - there always is one once the work was made
             self.task.cancel()
 
 
@@ -88,6 +88,11 @@ class Waiting(Protocol):
 
     def awake(self) -> None:
         """It goes on."""
+
+
+def call_directly(function: Callable[..., Any], *arguments: Any) -> Any:
+    """A `step` for a coroutine that belongs to the context in which it is carried out."""
+    return function(*arguments)
 
 
 class Left:
@@ -152,7 +157,7 @@ def _carry_on(
             try:
                 given = yield waits_for
             except GeneratorExit:
-                coroutine.close()
+                step(coroutine.close)
                 raise
             except BaseException as raised:
                 thrown = raised
@@ -178,10 +183,17 @@ def from_outside(error: BaseException | None) -> bool:
     return error is not None and _OUTSIDE in error.__dict__
 
 
+def is_disturbed(task: asyncio.Task[Any], cancels: int) -> bool:
+    """Whether what the current `task` carried out left a cancellation behind in it, heeded or still to arrive."""
+    return task.cancelling() > cancels or getattr(task, "_must_cancel", False)
+
+
 async def take_back_cancellation(task: asyncio.Task[Any], cancels: int) -> bool:
     """Undo what cancelled the current `task` in what it carries out, which is over; whether it was still to arrive."""
     while task.cancelling() > cancels:
         task.uncancel()
+    if not getattr(task, "_must_cancel", True):
+        return False  # waiting here for what has arrived could be taken for waiting in what is carried out
     try:
         await asyncio.sleep(0)
     except asyncio.CancelledError:

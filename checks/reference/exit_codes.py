@@ -16,7 +16,7 @@ from hookagent.usage import Usage
 _CODES: Mapping[int, str] = {
     0: "the run completed",
     FAILED: "the run failed, or was stopped by a plugin; or a plugin failed while the end was announced",
-    USAGE: "what was typed or configured cannot be used: options, YAML, plugins, tools, the model's name",
+    USAGE: "what was typed or configured cannot be used: options, YAML, plugins, tools, the model or its key",
     LIMIT: "a limit was hit",
     REFUSED: "a call was refused because nobody could be asked, a person quit, or the session waits for an answer",
     INTERRUPTED: "interrupted (Ctrl-C)",

@@ -104,7 +104,7 @@ def refuse_unguarded(agent: Agent, loaded: LoadedConfig) -> None:
     `no:human-approval`, by option or by `HOOKAGENT_PLUGINS`, is the answer that lets it be (design, "Plugins").
     Raises `ConfigurationError`.
     """
-    from hookagent.host import hook_table
+    from hookagent.registering import hook_table
 
     changing = [tool.name for tool in agent.tools if tool.effect != "reads"]
     if not changing or APPROVAL in loaded.refused_plugins:

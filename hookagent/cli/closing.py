@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hookagent.cli.failure import FAILED, INTERRUPTED, LIMIT, REFUSED, USAGE
 from hookagent.cli.limit_options import advice
+from hookagent.counting import counted
 
 if TYPE_CHECKING:
     from hookagent.result import RunResult, Status
@@ -63,9 +64,9 @@ def explanation(result: RunResult) -> str | None:
 def closing_line(result: RunResult, tool_calls: int, denied: int) -> str:
     """The one line about a whole run; `tool_calls` are those with a result, `denied` those of them that were."""
     usage = result.usage
-    calls = plural(tool_calls, "tool call") + (f" ({denied} denied)" if denied else "")
+    calls = counted(tool_calls, "tool call") + (f" ({denied} denied)" if denied else "")
     return (
-        f"{_WORDS[result.status]} {plural(result.iterations, 'iteration')}, {calls}, "
+        f"{_WORDS[result.status]} {counted(result.iterations, 'iteration')}, {calls}, "
         f"{amount(usage.prompt_tokens)} in / {amount(usage.output_tokens)} out, {cost_text(usage)}, "
         f"{result.seconds:.1f} s, session {result.session.id}"
     )
@@ -74,7 +75,7 @@ def closing_line(result: RunResult, tool_calls: int, denied: int) -> str:
 def hook_line(session: Session) -> str | None:
     """The time that each plugin's hooks took, as one line; None where there was no call."""
     parts = [
-        f"{plugin} {plural(calls, 'call')} {seconds * 1000:.1f} ms"
+        f"{plugin} {counted(calls, 'call')} {seconds * 1000:.1f} ms"
         for plugin, (calls, seconds) in session.hook_calls.items()
     ]
     return f"hooks: {', '.join(parts)}" if parts else None
@@ -85,11 +86,6 @@ def amount(count: int) -> str:
     if count >= 999_950:
         return f"{count / 1_000_000:.1f}M"
     return f"{count / 1_000:.1f}k" if count >= 1_000 else str(count)
-
-
-def plural(count: int, word: str) -> str:
-    """A count and its word: "1 call", "2 calls"."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def cost_text(usage: Usage) -> str:

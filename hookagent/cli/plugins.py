@@ -81,7 +81,8 @@ def _enabled(console: Console, choices: Choices) -> list[PluginEntry]:
 
 def _row(entry: PluginEntry) -> Row:
     from hookagent.contract import CONTRACTS
-    from hookagent.host import hook_table, load_plugins
+    from hookagent.host import load_plugins
+    from hookagent.registering import hook_table
 
     loaded: LoadedPlugin
     try:

@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from hookagent.cli.closing import amount, plural
+from hookagent.cli.closing import amount
 from hookagent.cli.console import Console
 from hookagent.cli.masking import masked_value
+from hookagent.counting import counted
 
 if TYPE_CHECKING:
     from hookagent.events import Event
@@ -140,7 +141,7 @@ class Progress:
 
     def _on_compaction(self, event: Any) -> None:
         summary = ", the rest as a summary" if event.summary else ""
-        counts = f"{event.blocks_after} of {plural(event.blocks_before, 'block')} sent"
+        counts = f"{event.blocks_after} of {counted(event.blocks_before, 'block')} sent"
         self._console.say(f"{event.plugin}: {counts}{summary}")
 
     def _on_hook(self, event: Any) -> None:

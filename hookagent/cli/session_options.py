@@ -54,8 +54,8 @@ def take_session(chosen: dict[str, Any]) -> str | None:
 
 def say_session(console: Console, agent: Agent) -> None:
     """Say which session goes on, and what waits in it."""
-    from hookagent.cli.closing import plural
+    from hookagent.counting import counted
 
     waiting = len(agent.pending_calls) if agent.status == "waiting" else 0
-    told = f", {plural(waiting, 'call')} waiting for an answer" if waiting else ""
-    console.say(f"session {agent.session.id} goes on: {plural(agent.session.turn, 'turn')} so far{told}")
+    told = f", {counted(waiting, 'call')} waiting for an answer" if waiting else ""
+    console.say(f"session {agent.session.id} goes on: {counted(agent.session.turn, 'turn')} so far{told}")

@@ -8,7 +8,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hookagent.cli.closing import amount, cost_text, plural
+from hookagent.cli.closing import amount, cost_text
+from hookagent.counting import counted
 from hookagent.escaping import one_line, paragraphs
 from hookagent.frozen import thaw
 from hookagent.messages import AssistantMessage, Message, ToolCall, ToolResult, UserMessage
@@ -46,7 +47,7 @@ def _lines(row: Row, restored: Restored) -> Iterator[str]:
         yield f"forked from session {one_line(row.forked_from)} at record {row.forked_at}"
     usage = state.usage
     yield (
-        f"{plural(state.turn, 'turn')}, {amount(usage.prompt_tokens)} in / {amount(usage.output_tokens)} out, "
+        f"{counted(state.turn, 'turn')}, {amount(usage.prompt_tokens)} in / {amount(usage.output_tokens)} out, "
         f"{cost_text(usage)}"
     )
     for message in state.transcript.messages():
@@ -76,7 +77,7 @@ def _message(message: Message, names: dict[str, str]) -> Iterator[str]:
         yield f"user ({one_line(message.origin)}):" if message.origin is not None else "user:"
         yield _indented(message.text)
         if message.images:
-            yield f"  ({plural(len(message.images), 'image')})"
+            yield f"  ({counted(len(message.images), 'image')})"
     elif isinstance(message, ToolResult):
         took = f", {message.milliseconds:.0f} ms" if message.milliseconds is not None else ""
         name = one_line(names.get(message.call_id, ""), 100)

@@ -1,7 +1,8 @@
 """One call with nothing beside it, carried out in the run's own task: a task for each would cost more than the round.
 
-What runs can be left behind all the same. After an abort an async tool is cancelled; a plain one has the grace time.
-What goes on all the same, goes on in a task of its own (`hookagent.work.in_line`).
+What runs can be left behind all the same. After an abort an async tool is cancelled, and has the grace time to end,
+where it is: what it entered (time-outs, task groups) belongs to the task. A plain one just has the grace time. What
+goes on all the same, goes on in a task of its own (`hookagent.work.in_line`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from hookagent.loop.run import Run
 from hookagent.loop.starting import begin, carried_out, execution_of, not_run
 from hookagent.messages import ToolResult
 from hookagent.tools.execute import Execution
-from hookagent.work import Contained, Left, Work, from_outside, in_line, take_back_cancellation
+from hookagent.work import Contained, Left, Work, from_outside, in_line, is_disturbed, take_back_cancellation
 
 
 async def execute_alone(run: Run, state: CallState) -> None:
@@ -42,20 +43,20 @@ async def execute_alone(run: Run, state: CallState) -> None:
     try:
         if hooks.wrap_tool_call or tool.time_limit is not None:
             value = await carried_out(run, state, context)  # these come to an end by themselves
-        elif abort.aborted and not patient:
+        elif abort.aborted:
             error = asyncio.CancelledError()  # somebody who heard of its start wanted none
         else:
             stopped = supervisor.cancelled_after_grace if patient else supervisor.cancelled_at_abort
             stopped[task] = None
             try:
                 value = await in_line(
-                    execution_of(run, state, context), copy_context().run, task, supervisor.is_aborted
+                    execution_of(run, state, context), copy_context().run, task, supervisor.is_grace_over
                 )
             finally:
                 stopped.pop(task, None)
     except BaseException as raised:
         error = raised
-    if error is None and task.cancelling() == cancels and type(value) is Execution:
+    if error is None and type(value) is Execution and not is_disturbed(task, cancels):
         result, exception = value
         if exception is None and result.status == "ok" and state.call is state.original and not hooks.after_each_tool:
             keep_result(run, state, result)
@@ -71,7 +72,7 @@ async def _stopped(run: Run, state: CallState, value: Any, error: BaseException 
     supervisor = run.supervisor
     task = supervisor.own_task or supervisor.task
     cancelled_itself = False
-    if task.cancelling() > cancels:
+    if is_disturbed(task, cancels):
         cancelled_itself = await take_back_cancellation(task, cancels)
         if error is not None and from_outside(error) and not run.aborted:
             # The run's own task was cancelled: this ends as an abort does, and is raised when the call has its result.
@@ -79,15 +80,10 @@ async def _stopped(run: Run, state: CallState, value: Any, error: BaseException 
             await settle(run, state, Contained(None, error))
             raise error
     if type(value) is Left:
-        work = Work(supervisor.loop, value.go_on())
-        await supervisor.ended(work, supervisor.grace_left, heed_abort=False)
-        if work.outcome is not None:
-            value, error = work.outcome.value, work.outcome.error
-        else:
-            work.cancel()
-            await store_result(run, state, ToolResult(ABANDONED, True, "interrupted", state.call.id))
-            return
-    elif cancelled_itself and error is None:
+        Work(supervisor.loop, value.go_on())
+        await store_result(run, state, ToolResult(ABANDONED, True, "interrupted", state.call.id))
+        return
+    if cancelled_itself and error is None:
         error = asyncio.CancelledError()
     elif run.aborted and isinstance(error, asyncio.CancelledError) and not supervisor.grace_left:
         await store_result(run, state, ToolResult(ABANDONED, True, "interrupted", state.call.id))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
+from hookagent.counting import counted
 from hookagent.limits import Limits
 from hookagent.usage import NO_USAGE, Usage
 
@@ -74,13 +75,13 @@ class Budget:
         if not self._limited:
             return self._parent.exceeded() if self._parent is not None else None
         if limits.max_iterations is not None and self.iterations >= limits.max_iterations:
-            return _hit("max_iterations", limits.max_iterations, f"{self.iterations} iterations")
+            return _hit("max_iterations", limits.max_iterations, counted(self.iterations, "iteration"))
         if limits.max_tokens is not None and usage.total_tokens >= limits.max_tokens:
-            return _hit("max_tokens", limits.max_tokens, f"{usage.total_tokens} tokens")
+            return _hit("max_tokens", limits.max_tokens, counted(usage.total_tokens, "token"))
         if limits.max_input_tokens is not None and usage.prompt_tokens >= limits.max_input_tokens:
-            return _hit("max_input_tokens", limits.max_input_tokens, f"{usage.prompt_tokens} input tokens")
+            return _hit("max_input_tokens", limits.max_input_tokens, counted(usage.prompt_tokens, "input token"))
         if limits.max_output_tokens is not None and usage.output_tokens >= limits.max_output_tokens:
-            return _hit("max_output_tokens", limits.max_output_tokens, f"{usage.output_tokens} output tokens")
+            return _hit("max_output_tokens", limits.max_output_tokens, counted(usage.output_tokens, "output token"))
         if limits.max_cost_usd is not None:
             if usage.cost_usd is None:
                 return _hit("max_cost_usd", limits.max_cost_usd, "a model call whose price is unknown")
@@ -124,7 +125,7 @@ class Budget:
     def _over_calls(self) -> Exceeded | None:
         most = self.limits.max_tool_calls
         if most is not None and self.tool_calls >= most:
-            over: Exceeded | None = _hit("max_tool_calls", most, f"{self.tool_calls} tool calls")
+            over: Exceeded | None = _hit("max_tool_calls", most, counted(self.tool_calls, "tool call"))
         else:
             over = self._parent._over_calls() if self._parent is not None else None
         if over is not None:
@@ -144,11 +145,12 @@ class Budget:
         self._equal_rounds = self._equal_rounds + 1 if signature == self._last_round else 1
         self._last_round = signature
         if self._equal_rounds >= most:
-            self.crossed = _hit("max_equal_calls", most, f"{self._equal_rounds} rounds of equal calls and results")
+            rounds = counted(self._equal_rounds, "round")
+            self.crossed = _hit("max_equal_calls", most, f"{rounds} of equal calls and results")
         elif self._equal_rounds == most - 1:
             return (
-                f"The same calls gave the same results {self._equal_rounds} time(s) in a row. Once more, and the run "
-                "is stopped: try something else, or answer with what you have."
+                f"The same calls gave the same results {counted(self._equal_rounds, 'time')} in a row. Once more, and "
+                "the run is stopped: try something else, or answer with what you have."
             )
         return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any
 
 from hookagent.contract import Returned
@@ -44,6 +45,20 @@ async def after_interrupt(run: Run, stop: BaseException) -> tuple[End, BaseExcep
     run.supervisor.abort.set(what)
     await _close(run, f"not run: {what}")
     return run.abort_end(), stop
+
+
+def is_stray(stop: BaseException) -> bool:
+    """Whether this is a cancellation that was taken back before it arrived: a plugin cancelled the run's task."""
+    task = asyncio.current_task()
+    return isinstance(stop, asyncio.CancelledError) and task is not None and not task.cancelling()
+
+
+async def await_stray(run: Run) -> None:
+    """Let a cancellation arrive that was taken back, if there is one, so that it ends nothing later."""
+    if run.dispatch.stray:
+        run.dispatch.stray = False
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(0)
 
 
 def _take_back_cancellation(stop: BaseException) -> None:

@@ -27,6 +27,7 @@ from hookagent.messages import AssistantMessage
 from hookagent.providers.base import Delta, Provider, Retrying
 from hookagent.providers.retry import ask_with_retries
 from hookagent.requests import BlockView, Request
+from hookagent.work import Left, Work, call_directly, in_line, take_back_cancellation
 
 _NO_SETTINGS = FrozenDict()
 
@@ -205,10 +206,16 @@ async def _inline(run: Run, provider: Provider, request: Request, begun: bool) -
     supervisor.cancelled_at_abort[task] = None
     cancels = task.cancelling()
     try:
-        return await _stream(run, provider, request, begun)
+        reply = await in_line(_stream(run, provider, request, begun), call_directly, task, supervisor.is_grace_over)
+        if type(reply) is Left:  # a provider that goes on whatever it is told
+            Work(supervisor.loop, reply.go_on(), context=supervisor.context)
+            reply = Aborted(supervisor.abort.reason)
+        if run.abort.aborted and task.cancelling() > cancels:
+            await take_back_cancellation(task, cancels)
+        return reply
     except asyncio.CancelledError as cancelled:
         if run.abort.aborted:
-            task.uncancel()
+            await take_back_cancellation(task, cancels)
             return Aborted(supervisor.abort.reason)
         if task.cancelling() > cancels:
             raise
@@ -231,6 +238,8 @@ async def _stream(run: Run, provider: Provider, request: Request, begun: bool = 
 
     def hear(item: Delta | Retrying) -> bool:
         nonlocal heard
+        if run.supervisor.grace_over:
+            return False
         if type(item) is Delta:
             if item.kind == "text":
                 streaming.append(item.text)
@@ -250,7 +259,7 @@ async def _stream(run: Run, provider: Provider, request: Request, begun: bool = 
     reply = await ask_with_retries(
         provider, request, hear, clock=clock, policy=run.retry_policy, may_retry=lambda: not heard
     )
-    if reply is None:
+    if reply is None or run.supervisor.grace_over:
         return Aborted(abort.reason)
     _book(run, reply)
     milliseconds = (clock.monotonic() - start) * 1000.0

@@ -17,7 +17,7 @@ from hookagent.events import (
     TurnStart,
 )
 from hookagent.loop.budget import Exceeded
-from hookagent.loop.ending import after_failure, after_interrupt, complete, refused
+from hookagent.loop.ending import after_failure, after_interrupt, await_stray, complete, is_stray, refused
 from hookagent.loop.messages_in import accept_queued, accept_user, store_added
 from hookagent.loop.model_call import call_model
 from hookagent.loop.replies import before_end, store_reply, take_reply
@@ -55,6 +55,7 @@ async def run_turns(run: Run, prompts: Sequence[UserMessage]) -> Finished:
             break
     run.emit(AgentEnd, end.status, end.answer, run.usage)
     run.list_failure()
+    await await_stray(run)
     return Finished(end, run.interrupt or error)
 
 
@@ -79,10 +80,15 @@ async def _turn(run: Run, prompts: Sequence[UserMessage]) -> Finished:
         end = await after_failure(run, failure)
     except (asyncio.CancelledError, KeyboardInterrupt) as stop:
         # Only a cancellation of the run's own task gets here: everything else is waited for elsewhere.
-        end, error = await after_interrupt(run, stop)
+        if run.failure is not None and is_stray(stop):
+            error, run.failure = run.failure, None
+            end = await after_failure(run, error)
+        else:
+            end, error = await after_interrupt(run, stop)
     except BaseException as bug:
         error = bug
         end = await after_failure(run, bug)
+    await await_stray(run)
     end = refused(run, end)
     run.not_stored.extend(run.unread)
     await complete(run, end)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from hookagent.counting import counted
 from hookagent.errors import ConfigurationError, ProviderError
 from hookagent.messages import AssistantMessage, ToolResult, UserMessage
 from hookagent.providers.base import Delta
@@ -77,7 +78,7 @@ class ScriptedProvider:
         elif number < len(self._steps):
             source = self._steps[number]
         else:
-            steps = f"{len(self._steps)} step{'s' if len(self._steps) != 1 else ''}"
+            steps = counted(len(self._steps), "step")
             raise ProviderError(
                 "response", self.name, f"{self.model} has {steps}, but step {number + 1} was asked for; add it"
             )

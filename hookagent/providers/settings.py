@@ -16,6 +16,7 @@ from hookagent.errors import ProviderError
 from hookagent.frozen import thaw
 
 COMMON = ("max_output_tokens", "temperature", "effort", "stop", "seed")
+"""The common vocabulary; a vendor's own settings stand in a mapping under its name."""
 VENDORS = ("anthropic", "openai", "openai-chat", "scripted", "local")
 """Keys under which extras of one vendor stand; those of another vendor are left alone."""
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from hookagent.counting import counted
 from hookagent.escaping import LONGEST_LINE
 from hookagent.events import (
     AgentEnd,
@@ -62,7 +63,7 @@ def _tool_end(event: ToolEnd, mask: Callable[[str], str]) -> str:
 
 
 def _compaction(event: Compaction, mask: Callable[[str], str]) -> str:
-    return f"'{event.plugin}' sent {event.blocks_after} of {event.blocks_before} blocks"
+    return f"'{event.plugin}' sent {event.blocks_after} of {counted(event.blocks_before, 'block')}"
 
 
 def _retry(event: Retry, mask: Callable[[str], str]) -> str:
@@ -82,7 +83,8 @@ def _hook(event: HookReport, mask: Callable[[str], str]) -> str | None:
 def _turn_end(event: TurnEnd, mask: Callable[[str], str]) -> str:
     usage = event.usage
     cost = "price unknown" if usage.cost_usd is None else f"${usage.cost_usd:.6f}"
-    return f"turn ends {event.status}: {usage.requests} model calls, {usage.total_tokens} tokens, {cost}"
+    calls, tokens = counted(usage.requests, "model call"), counted(usage.total_tokens, "token")
+    return f"turn ends {event.status}: {calls}, {tokens}, {cost}"
 
 
 LINES: dict[type, Line] = {

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from hookagent.counting import counted
 from hookagent.messages import AssistantMessage, Message, ToolResult, UserMessage
 
 
@@ -33,7 +34,7 @@ def _markdown_message(message: Message) -> Iterator[str]:
         yield f"## User{f' ({_code(message.origin)})' if message.origin else ''}\n"
         yield _fenced(message.text)
         if message.images:
-            yield f"{len(message.images)} image(s)\n"
+            yield f"{counted(len(message.images), 'image')}\n"
     elif isinstance(message, ToolResult):
         yield f"### Result {_code(message.call_id)}: {message.status}\n"
         yield _fenced(message.content)

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from contextvars import Context, copy_context
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 _T = TypeVar("_T")
 _IDLE_SECONDS = 30.0
@@ -161,8 +161,3 @@ if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows cannot fork
 
 TOOL_THREADS = ThreadPool()
 """The threads that plain tools run in."""
-
-
-def run_in_thread(function: Callable[..., _T], *arguments: Any, context: Context | None = None) -> asyncio.Future[_T]:
-    """Call `function(*arguments)` in a thread of `TOOL_THREADS`; see `ThreadPool.run`."""
-    return cast("asyncio.Future[_T]", TOOL_THREADS.run(function, *arguments, context=context))

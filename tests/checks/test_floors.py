@@ -60,7 +60,7 @@ FAULTS = {
         "from hookagent.transcript import Transcript\n",
         "the test kit imports hookagent.transcript",
     ),
-    "pluggy elsewhere": ("hookagent/agent.py", "import pluggy\n", "pluggy is imported outside dispatch, host, markers"),
+    "pluggy elsewhere": ("hookagent/agent.py", "import pluggy\n", "pluggy is imported outside host, markers"),
     "click elsewhere": ("hookagent/config/__init__.py", "import click\n", "click is imported outside cli"),
     "an SDK elsewhere": ("hookagent/agent.py", "import openai\n", "openai is imported outside providers"),
     "pydantic in the values": ("hookagent/messages.py", "import pydantic\n", "the values import pydantic"),

@@ -296,7 +296,7 @@ def test_a_transcript_with_images_and_bare_calls_is_exported(ending: str, tmp_pa
     text = path.read_text(encoding="utf-8")
     assert count == 4
     assert "what is it?" in text
-    assert ("1 image(s)" in text) is (ending == "md")
+    assert ("1 image\n" in text) is (ending == "md")
     assert text.count("## Assistant") == (2 if ending == "md" else 0)
 
 

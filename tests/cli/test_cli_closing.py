@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from hookagent.cli.closing import amount, closing_line, exit_code, explanation, plural
+from hookagent.cli.closing import amount, closing_line, exit_code, explanation
 from hookagent.limits import Limits
 from hookagent.result import RunResult, Status
 from hookagent.session import Session, SessionState
@@ -71,7 +71,3 @@ def test_costs(cost: float | None, shown: str) -> None:
 )
 def test_amounts(count: int, shown: str) -> None:
     assert amount(count) == shown
-
-
-def test_plurals() -> None:
-    assert [plural(count, "call") for count in (0, 1, 2)] == ["0 calls", "1 call", "2 calls"]

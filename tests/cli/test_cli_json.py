@@ -61,7 +61,7 @@ def test_a_limit_is_in_the_result(command: Any, script: Any) -> None:
     got = command("run", "--json", "-m", model, "-t", "list_files", "--max-iterations", "1", "x")
     result = lines_of(got.out)[-1]
     assert (result["status"], result["limit"], result["exit_code"]) == ("limit", "max_iterations", 3)
-    assert result["errors"] == ["stopped after 1 iterations: the limit max_iterations is 1"]
+    assert result["errors"] == ["stopped after 1 iteration: the limit max_iterations is 1"]
 
 
 @pytest.mark.parametrize(("options", "still_open"), [((), []), (("--ask", "wait"), ["c1"])])

@@ -166,9 +166,8 @@ def test_a_hook_that_cancels_the_run_is_told_what_to_do_and_the_run_ends_in_orde
     agent = make_agent([ANSWER], made("rude", before_llm=lambda iteration: cancel()))
     with pytest.raises(PluginError) as raised:
         agent.run_sync("go")
-    assert str(raised.value).startswith(
-        "plugin 'rude': hook 'before_llm' cancelled the task of the run; return Stop(reason), or call agent.abort() ("
-    )
+    said = "cancelled the task of the run; return Stop(reason) where the hook may, or call agent.abort() ("
+    assert str(raised.value).startswith(f"plugin 'rude': hook 'before_llm' {said}")
     assert words(agent.session.transcript) == ["U go"]
 
 

@@ -12,7 +12,8 @@ import pytest
 from pydantic import BaseModel
 
 from hookagent import Agent, ConfigurationError, PluginEntry, PluginLoadError, discovery, hookimpl
-from hookagent.host import FunctionPlugin, hook_table, load_plugins
+from hookagent.host import FunctionPlugin, load_plugins
+from hookagent.registering import hook_table
 from tests.core.plugin_making import hook, plugin_with
 
 Install = Callable[..., None]
@@ -216,13 +217,3 @@ def test_a_module_that_imported_a_hooks_name_from_elsewhere_is_not_blamed() -> N
     module.before_llm = plugin_with  # type: ignore[attr-defined]
     module.before_tools = hookimpl(lambda: None)  # type: ignore[attr-defined]
     assert len(load_plugins([module])) == 1
-
-
-def test_the_table_of_one_set_of_plugins_is_made_once() -> None:
-    one = plugin_with(before_llm=hook(lambda self: None))
-    two = type("Other", (), {"name": "other", "before_llm": hook(lambda self: None)})()
-    table = hook_table(load_plugins([one, two]))
-    assert hook_table(load_plugins([one, two])) is table
-    assert hook_table(load_plugins([two, one])) is not table
-    assert hook_table(load_plugins([one, PluginEntry(two, on_error="warn")])) is not table
-    assert [found.plugin for found in hook_table(load_plugins([two, one])).before_llm] == ["other", "tested"]

@@ -152,3 +152,24 @@ def test_a_plugins_state_that_contains_itself_is_no_json() -> None:
     with pytest.raises(TypeError, match="the state of 'mine' is nested too deeply, or in itself"):
         agent.store_state("mine", state)
     assert agent.session.stored_state("mine") is None
+
+
+def test_where_nothing_can_be_written_one_warning_says_so(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    home.write_text("a file where the folder should be")
+    agent = make_agent([ANSWER, ANSWER], log=True)
+    (warning,) = agent.run_sync("go").warnings
+    assert "cannot be saved" in warning
+    assert agent.run_sync("again").warnings == ()
+    agent.close_sync()
+    assert [record.getMessage() for record in caplog.records] == [warning]
+
+
+@pytest.mark.parametrize("folder", ["logs", "sessions"])
+def test_a_log_that_cannot_be_written_is_said_though_the_session_is_saved(folder: str, home: Path) -> None:
+    home.mkdir()
+    (home / folder).write_text("a file where the folder should be")
+    agent = make_agent([ANSWER], log=True)
+    (warning,) = agent.run_sync("go").warnings
+    assert warning.startswith(str(home / folder))
+    assert "cannot be written: a file stands where the folder should be" in warning
+    agent.close_sync()

@@ -63,7 +63,7 @@ def test_each_outage_is_said_once_and_counted(store: SessionStore, monkeypatch: 
     assert (len(said), journal.unsaved) == (2, 1)
     failing.numbers = set(range(1000))
     journal.close()
-    assert said[-1] == "session 'one': 1 records could not be saved"
+    assert said[-1] == "session 'one': 1 record could not be saved"
 
 
 def test_a_disk_that_is_really_full(store: SessionStore) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hookagent.tools.threads import TOOL_THREADS, ThreadPool, run_in_thread
+from hookagent.tools.threads import TOOL_THREADS, ThreadPool
 
 USER: contextvars.ContextVar[str] = contextvars.ContextVar("user", default="nobody")
 
@@ -22,7 +22,7 @@ def test_the_callers_context_is_copied() -> None:
 
     async def run() -> tuple[str, str]:
         USER.set("ann")
-        return await run_in_thread(change), USER.get()
+        return await TOOL_THREADS.run(change), USER.get()
 
     assert asyncio.run(run()) == ("ann", "ann")
 
@@ -119,7 +119,7 @@ def test_what_is_raised_arrives(error: BaseException) -> None:
 
     async def run() -> BaseException:
         try:
-            await run_in_thread(work)
+            await TOOL_THREADS.run(work)
         except BaseException as raised:
             return raised
         raise AssertionError("nothing was raised")
@@ -151,8 +151,8 @@ def test_a_result_for_a_closed_loop_is_dropped() -> None:
 
 def test_an_abandoned_thread_does_not_hold_the_process() -> None:
     code = (
-        "import asyncio, threading\nfrom hookagent.tools.threads import run_in_thread\n"
-        "async def main():\n    run_in_thread(threading.Event().wait)\n"
+        "import asyncio, threading\nfrom hookagent.tools.threads import TOOL_THREADS\n"
+        "async def main():\n    TOOL_THREADS.run(threading.Event().wait)\n"
         "asyncio.run(main())\nprint('ended')\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)

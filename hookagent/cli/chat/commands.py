@@ -8,11 +8,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hookagent.cli.chat.export import export_transcript
-from hookagent.cli.closing import amount, cost_text, plural
+from hookagent.cli.closing import amount, cost_text
 from hookagent.cli.console import Console
 from hookagent.cli.failure import UsageProblem, report
 from hookagent.cli.table import table
 from hookagent.cli.tools import tool_table
+from hookagent.counting import counted
 
 if TYPE_CHECKING:
     from hookagent.agent import Agent
@@ -85,7 +86,7 @@ def _plugins(console: Console, agent: Agent, argument: str) -> None:
     rows = []
     for plugin in agent.plugins:
         calls, seconds = charged.get(plugin.name, (0, 0.0))
-        rows.append((plugin.name, plugin.distribution or "-", plural(calls, "call"), f"{seconds * 1000:.1f} ms"))
+        rows.append((plugin.name, plugin.distribution or "-", counted(calls, "call"), f"{seconds * 1000:.1f} ms"))
     _say(console, table(("NAME", "DISTRIBUTION", "HOOKS", "TIME"), rows) or "no plugins")
 
 
@@ -93,7 +94,7 @@ def _cost(console: Console, agent: Agent, argument: str) -> None:
     session, usage = agent.session, agent.session.usage
     cached = f"{amount(usage.cache_read_tokens)} from the cache, {amount(usage.cache_write_tokens)} into it"
     console.say(
-        f"{plural(session.turn, 'turn')}: {amount(usage.prompt_tokens)} in ({cached}) / "
+        f"{counted(session.turn, 'turn')}: {amount(usage.prompt_tokens)} in ({cached}) / "
         f"{amount(usage.output_tokens)} out, {cost_text(usage)}"
     )
     for plugin, used in session.plugin_usage.items():
@@ -106,7 +107,7 @@ def _cost(console: Console, agent: Agent, argument: str) -> None:
 
 def _export(console: Console, agent: Agent, argument: str) -> None:
     path, count = export_transcript(agent, argument)
-    console.say(f"{path}: {plural(count, 'message')} written")
+    console.say(f"{path}: {counted(count, 'message')} written")
 
 
 def _quit(console: Console, agent: Agent, argument: str) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from hookagent.providers.wire.message import Facts, WireMessage
-from hookagent.providers.wire.refusal import Refuse, check_head_tools, is_clean, refuser
+from hookagent.providers.wire.refusal import Refuse, check_head_tools, is_clean, is_object_text, refuser
 from hookagent.requests import Request
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -80,7 +79,7 @@ def _look_into(message: Any, index: int, refuse: Refuse) -> Facts:
             refuse("call_ids", f"message {index} has the call id {call['id']!r}")
         if not _NAME.fullmatch(function["name"]):
             refuse("tools", f"message {index} calls a tool by the name {function['name']!r}")
-        if not _is_object_text(function["arguments"]):
+        if not is_object_text(function["arguments"]):
             refuse("json", f"message {index} has arguments that are not the text of a JSON object")
         ids.append(call["id"])
     results: tuple[str, ...] = ()
@@ -92,12 +91,3 @@ def _look_into(message: Any, index: int, refuse: Refuse) -> Facts:
     if type(message) is WireMessage:
         message.facts = facts
     return facts
-
-
-def _is_object_text(text: Any) -> bool:
-    if not isinstance(text, str) or not is_clean(text):
-        return False
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from hookagent.providers.wire.message import Facts, WireMessage
-from hookagent.providers.wire.refusal import Refuse, check_head_tools, is_clean, refuser
+from hookagent.providers.wire.refusal import Refuse, check_head_tools, is_clean, is_object_text, refuser
 from hookagent.requests import Request
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -70,7 +69,7 @@ def _look_into(item: Any, index: int, refuse: Refuse) -> Facts:
         _check_id(item.get("call_id"), index, refuse)
         if not _NAME.fullmatch(item["name"]):
             refuse("tools", f"item {index} calls a tool by the name {item['name']!r}")
-        if not _is_object_text(item["arguments"]):
+        if not is_object_text(item["arguments"]):
             refuse("json", f"item {index} has arguments that are not the text of a JSON object")
         facts = Facts(kind, calls=(item["call_id"],))
     elif kind == "function_call_output":
@@ -101,12 +100,3 @@ def _check_message(item: Mapping[str, Any], index: int, refuse: Refuse) -> str:
 def _check_id(call_id: Any, index: int, refuse: Refuse) -> None:
     if not isinstance(call_id, str) or not 0 < len(call_id) <= _LONGEST_CALL_ID:
         refuse("call_ids", f"item {index} has the call id {call_id!r}")
-
-
-def _is_object_text(text: Any) -> bool:
-    if not isinstance(text, str) or not is_clean(text):
-        return False
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False

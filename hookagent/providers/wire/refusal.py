@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -33,6 +34,16 @@ def is_clean(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def is_object_text(text: Any) -> bool:
+    """Whether it is a text, and the text of a JSON object: what both of OpenAI's wire forms take for arguments."""
+    if not isinstance(text, str) or not is_clean(text):
+        return False
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def check_head_tools(tools: Any, name: re.Pattern[str], schema_field: str, refuse: Refuse) -> None:

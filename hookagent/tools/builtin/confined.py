@@ -45,8 +45,12 @@ class Root:
             raise ValueError("the path has a NUL character in it")
         try:
             resolved = Path(os.path.realpath(self.directory / path))
+            # Behind links that go round in a circle nothing more is resolved, but for the names of parents.
+            circular = os.path.realpath(resolved) != str(resolved)
         except (OSError, RuntimeError, ValueError) as error:
             raise ValueError(f"'{path}': the path cannot be resolved ({error})") from None
+        if circular:
+            raise ValueError(f"'{path}': the path cannot be resolved (its links go round in a circle)")
         if not resolved.is_relative_to(self.directory):
             raise PermissionError(f"'{path}' leads outside of the working directory; only paths inside it can be used")
         return resolved.relative_to(self.directory).parts

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 
+from hookagent.counting import counted
 from hookagent.tools.builtin.confined import Root
 from hookagent.tools.builtin.decoding import find_encoding, incremental_decoder
 from hookagent.tools.builtin.patterns import path_filter
@@ -133,9 +134,9 @@ class ReadingTools:
                 break
         notes = [f"[more than {max_matches:,} matches; give a narrower path, pattern or text]"]
         lines = matches[:max_matches] + (notes if len(matches) > max_matches else [])
-        lines = lines or [f"(no match in {_counted(searched, 'file')})"]
+        lines = lines or [f"(no match in {counted(searched, 'file')})"]
         if skipped:
-            lines.append(f"[not searched, since too large, unreadable or not text: {_counted(skipped, 'file')}]")
+            lines.append(f"[not searched, since too large, unreadable or not text: {counted(skipped, 'file')}]")
         return "\n".join(lines)
 
     @tool(effect="reads")
@@ -155,8 +156,8 @@ class ReadingTools:
             last = piece[-1]
             inside = not last.isspace()
         lines += last != "\n"
-        counted = (_counted(words, "word"), _counted(lines, "line"), _counted(characters, "character"))
-        return f"{self._root.shown(parts)}: {', '.join(counted)}"
+        counts = (counted(words, "word"), counted(lines, "line"), counted(characters, "character"))
+        return f"{self._root.shown(parts)}: {', '.join(counts)}"
 
     def _size(self, parts: tuple[str, ...]) -> int:
         with self._root.file_fd(parts) as descriptor:
@@ -238,7 +239,3 @@ class ReadingTools:
                 yield (*here, name), is_directory or is_file, is_directory
             if deep:
                 waiting.extend((*here, name) for name, is_directory, _ in reversed(entries) if is_directory)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

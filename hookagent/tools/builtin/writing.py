@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from hookagent.counting import counted
 from hookagent.tools.builtin.confined import Root
 from hookagent.tools.builtin.decoding import find_encoding
 from hookagent.tools.tool import tool
@@ -73,4 +74,4 @@ class WritingTools:
                 "give more of the text around it, or set replace_all"
             )
         self._root.write(parts, encoding.encode(text.replace(old, new)))
-        return f"replaced {count} {'place' if count == 1 else 'places'} in {shown}"
+        return f"replaced {counted(count, 'place')} in {shown}"

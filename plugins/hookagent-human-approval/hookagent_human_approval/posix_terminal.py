@@ -1,7 +1,7 @@
 """The terminal of a POSIX system. Each question has a daemon thread, and a thread never outlives its question.
 
-The thread waits for a line and for the end of its question at once (`select` on the terminal and on a pipe that the
-asker closes), and reads only when a line is there. So a question that was given up leaves no reader behind that could
+The thread waits for a line and for the end of its question at once (it polls the terminal and a pipe that the asker
+closes), and reads only when a line is there. So a question that was given up leaves no reader behind that could
 take the next one's answer, and nothing of it blocks the event loop: not the reading, not a terminal that is paused.
 
 The terminal keeps its modes, so that not even a process that is killed leaves it in others. Ctrl-C is therefore a

@@ -3,7 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hookagent.tools.builtin.confined import Root
@@ -48,7 +48,8 @@ PIECES = st.sampled_from(
 )
 
 
-@given(st.lists(PIECES, max_size=6).map("/".join) | st.text(max_size=20))
+@given(path=st.lists(PIECES, max_size=6).map("/".join) | st.text(max_size=20))
+@example(path="loop/../link-out")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_any_path_is_refused_or_stays_inside(root: Path, path: str) -> None:
     confined = Root(root)
