@@ -55,7 +55,8 @@ class Agent(Readings, TwoQueues):
     characters; `max_parallel_tools` is the most calls at once (None: as many as a round has).
     `session` is the id of a session to go on from, or a unique beginning of it; without `log` nothing is kept on
     disk, and `quiet` says nothing on a terminal. `grace_seconds` is what running tools and hooks get after an
-    abort; `clock` and `retry_policy` are for tests.
+    abort; `clock` and `retry_policy` are for tests. Of what is not an argument, `last_result` is the result of the last
+    run that ended, or None; `steering` and `follow_ups` are the two queues.
 
     Raises `ConfigurationError` (and under it `PluginLoadError`, `ToolDefinitionError`) for what cannot be used.
     `steer`, `follow_up` and `abort` may be called from any thread; everything else belongs to the event
@@ -179,16 +180,6 @@ class Agent(Readings, TwoQueues):
         finally:
             await events.aclose()
             self._streaming = False
-
-    def steer(self, message: str | UserMessage) -> None:
-        """Queue a message that goes in before the next reply, behind the round's results. From any thread."""
-        for one in as_messages(message, "steer"):
-            self.steering.put(one)
-
-    def follow_up(self, message: str | UserMessage) -> None:
-        """Queue a message that goes in when the run would end. From any thread."""
-        for one in as_messages(message, "follow_up"):
-            self.follow_ups.put(one)
 
     def abort(self, reason: str = "aborted by the caller") -> None:
         """Stop the active run: cancel the model, start nothing more, ask tools to stop. From any thread."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from hookagent.abort import Aborted
-from hookagent.around_layer import Layer
+from hookagent.around_layer import EAGER_TASKS, Layer
 from hookagent.dispatch import Dispatcher
 from hookagent.errors import MisuseError, PluginError, RequestRefusedError
 from hookagent.implementations import Implementation
@@ -111,7 +111,7 @@ class Chain:
             if abort.aborted:
                 return Aborted(abort.reason)
             raise MisuseError("call_next(): what it called before is still running; one call at a time")
-        if self.waits:
+        if self.waits or (EAGER_TASKS and self.is_elsewhere()):
             return await self._inner_beside(coroutine)
         task = self.task
         cancels = task.cancelling()
@@ -134,11 +134,14 @@ class Chain:
             return Aborted(abort.reason)
         if error is None:
             return value
-        if isinstance(error, asyncio.CancelledError) and abort.aborted:
-            return Aborted(abort.reason)
-        if isinstance(error, KeyboardInterrupt):
-            self.interrupt = error
-        raise error
+        try:
+            if isinstance(error, asyncio.CancelledError) and abort.aborted:
+                return Aborted(abort.reason)
+            if isinstance(error, KeyboardInterrupt):
+                self.interrupt = error
+            raise error
+        finally:
+            del error  # it knows this frame, and would keep itself alive
 
     def _leaves_inner(self) -> bool:
         self._inner_thrown = True
@@ -166,6 +169,10 @@ class Chain:
                 self.interrupt = outcome.error
             raise outcome.error
         return outcome.value
+
+    def is_elsewhere(self) -> bool:
+        """Whether this is called in a task that a hook made: an eager one begins while the hook does not wait."""
+        return asyncio.current_task() is not self.task
 
     # ---- the time that hooks take while others wait for them ----
 
@@ -222,6 +229,18 @@ class Chain:
             await asyncio.sleep(0)  # what was left goes on in its own task, before it is told once more to end
             left_over = (*self._beside, *((self._outer,) if self._outer is not None else ()))
             await supervisor.cancel(*[one for one in left_over if one.outcome is None])
+        if error is None and self.failure is None and self.interrupt is None and self._outer is None:
+            return got
+        try:
+            return self._ending(got, error)
+        finally:
+            # What was raised knows these frames, and would keep itself alive.
+            self.interrupt = self.failure = self.unreported = None
+            del error
+
+    def _ending(self, got: Any, error: BaseException | None) -> Any:
+        """What there is to give or to raise, where it did not simply end."""
+        supervisor = self.supervisor
         if self.interrupt is not None:
             raise self.interrupt
         if self.failure is not None:
@@ -234,12 +253,14 @@ class Chain:
             got, error = outcome.value, outcome.error
         if error is None:
             return got
-        if not isinstance(error, asyncio.CancelledError):
-            raise error
-        if supervisor.abort.aborted:
+        cancelled = isinstance(error, asyncio.CancelledError)
+        if cancelled and supervisor.abort.aborted:
             return Aborted(supervisor.abort.reason)
-        if from_outside(error):
-            raise error
+        if not cancelled or from_outside(error):
+            try:
+                raise error
+            finally:
+                del error
         # Nobody else knows of it: a hook raised it, or cancelled the task that it runs in.
         outermost = self.implementations[0]
         failure = self.dispatcher.failure(outermost, error)

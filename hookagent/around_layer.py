@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import TYPE_CHECKING, Any
 
 from hookagent.abort import Aborted
@@ -15,6 +16,9 @@ from hookagent.work import from_outside
 
 if TYPE_CHECKING:
     from hookagent.around import Chain
+
+EAGER_TASKS = sys.version_info >= (3, 12)
+"""Whether a task may begin in the midst of the one that makes it."""
 
 
 class Layer:
@@ -41,7 +45,7 @@ class Layer:
         """Call the hook; raises its `PluginError`, and what came from below as it is."""
         chain, implementation = self._chain, self.implementation
         dispatcher, abort = chain.dispatcher, chain.supervisor.abort
-        if chain.waits:
+        if chain.waits or (EAGER_TASKS and chain.is_elsewhere()):
             current = asyncio.current_task()
             assert current is not None
             self._task, self.start = current, dispatcher.monotonic()
@@ -78,26 +82,36 @@ class Layer:
             task.uncancel()
             error = OverranError(implementation.time_limit)
         elif self._saw_abort:
-            return Aborted(abort.reason)
+            error, result = None, Aborted(abort.reason)
         if error is None:
-            if seconds > SLOW_SECONDS:
+            if seconds > SLOW_SECONDS and not self._saw_abort:
                 dispatcher.report(implementation, "slow", dispatcher.slowness(implementation, seconds), seconds)
             return result
+        try:
+            by_others = from_outside(error) if task is chain.task else task.cancelling() > cancels
+            raise self._judged(error, seconds, by_others)
+        finally:
+            # What was raised knows this frame, and would keep itself alive.
+            self._from_below = ()
+            del error
+
+    def _judged(self, error: BaseException, seconds: float, by_others: bool) -> BaseException:
+        """What is to be raised: a `PluginError` where the hook itself failed, and what is not its own as it is."""
+        chain, implementation, dispatcher = self._chain, self.implementation, self._chain.dispatcher
         if any(error is one for one in self._from_below):
-            raise error
+            return error
         if isinstance(error, KeyboardInterrupt):
             chain.interrupt = error
-            raise error
-        if isinstance(error, asyncio.CancelledError):
-            by_others = from_outside(error) if task is chain.task else task.cancelling() > cancels
-            if by_others or abort.aborted:
-                raise error  # somebody outside of this hook ended it
+            return error
+        if isinstance(error, asyncio.CancelledError) and (by_others or chain.supervisor.abort.aborted):
+            return error  # somebody outside of this hook ended it
         failure = dispatcher.failure(implementation, error)
         dispatcher.failed.add(implementation.plugin)
         dispatcher.report(implementation, "overran" if self._overran else "failed", failure.what, seconds)
         chain.unreported = None
         chain.failure = chain.failure or failure
-        raise failure from error
+        failure.__cause__ = error
+        return failure
 
     async def call_next(self, *arguments: Any, **named: Any) -> Any:
         """What the hook calls to go on, one call at a time; the time in it is not the hook's."""
@@ -108,7 +122,7 @@ class Layer:
         if getattr(self._task, "_must_cancel", False):
             await asyncio.sleep(0)  # it cancelled itself: that is to end it, and not what it calls
         self.busy = True
-        beside = chain.waits
+        beside = chain.waits or (EAGER_TASKS and chain.is_elsewhere())
         if not beside:
             chain.active = None
         if self._deadline is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hookagent.errors import PluginLoadError
+from hookagent.errors import PluginLoadError, describe_error
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
@@ -32,17 +32,8 @@ class Installed:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            reason = f"cannot be imported from '{self.value}': {load_failure(error)}"
+            reason = f"cannot be imported from '{self.value}': {describe_error(error)}"
             raise PluginLoadError(self.name, self.distribution, reason) from error
-
-
-def load_failure(error: BaseException) -> str:
-    """Why a plugin cannot be loaded: the exception's type, and its text where it has one that can be had."""
-    try:
-        text = str(error).strip()
-    except Exception as broken:
-        text = f"its text form raised {type(broken).__name__}"
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 @functools.cache

@@ -7,7 +7,6 @@ synchronous, drops who answered, and stops at the first exception (design, "Hook
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import inspect
 from collections.abc import Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from hookagent.contract import Returned, WrongReturnError, read_return
 from hookagent.errors import MessageOrderError, PluginError, describe_error
 from hookagent.implementations import Implementation
 from hookagent.supervise import Supervisor
+from hookagent.work import take_back_cancellation
 
 if TYPE_CHECKING:
     from hookagent.agent import Agent
@@ -82,8 +82,6 @@ class Dispatcher:
         task = self._task or self._own_task()
         cancels = task.cancelling()
         ready = self._ready.get(id(implementations)) or self.ready_for(implementations)
-        task = self._own_task()
-        cancels = task.cancelling()
         before = monotonic()
         for implementation, function, charge in ready:
             if self.failed and not failed and implementation.plugin in self.failed:
@@ -155,7 +153,8 @@ class Dispatcher:
         """What a call of an implementation came to, and what follows from it."""
         task = self._own_task()
         if task.cancelling() > cancels and not implementation.is_async:
-            error = await _undo_cancel(task, cancels) or error
+            await take_back_cancellation(task, cancels)  # it ran in the run's own task
+            error = WrongReturnError(_CANCELLED)
         returned: Returned | None = None
         if error is None:
             try:
@@ -191,8 +190,7 @@ class Dispatcher:
                 plugin = implementation.plugin
                 if plugin in self.failed or plugin in self.disabled or (spares is not None and spares(plugin)):
                     continue
-            if function is None:
-                continue
+            assert function is not None  # `on_event` is a plain function: anything else was refused at load
             value: Any = None
             error: BaseException | None = None
             try:
@@ -310,15 +308,6 @@ class OverranError(Exception):
 
     def __init__(self, limit: float | None) -> None:
         super().__init__(f"overran its time limit of {limit:g} s" if limit is not None else "overran its time limit")
-
-
-async def _undo_cancel(task: asyncio.Task[Any], cancels: int) -> WrongReturnError:
-    """A plain hook runs in the run's own task, and cancelled it: take that back, and say what it did."""
-    while task.cancelling() > cancels:
-        task.uncancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await asyncio.sleep(0)
-    return WrongReturnError(_CANCELLED)
 
 
 def _dispose(awaitable: Any) -> None:

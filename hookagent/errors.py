@@ -168,12 +168,23 @@ class RunError(HookagentError):
         super().__init__(f"run {result.status}: {result.reason or result.answer}")
 
 
+def error_text(error: BaseException) -> str:
+    """The text of a foreign exception, whatever its `__str__` does; empty where it has none."""
+    try:
+        return str(error).strip()
+    except Exception as broken:
+        return f"its text form raised {type(broken).__name__}"
+
+
 def describe_error(error: BaseException) -> str:
     """A foreign exception in words: its type, and its text where it has one, whatever its `__str__` does."""
-    try:
-        text = str(error).strip()
-    except Exception as broken:
-        text = f"its text form raised {type(broken).__name__}"
+    text = error_text(error)
     if len(text) > _LONGEST_ERROR:
         text = f"{text[:_LONGEST_ERROR]}…"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def describe_os_error(error: OSError) -> str:
+    """What the system refused, in lower case, behind the file that it is about."""
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{(error.strerror or str(error)).lower()}"

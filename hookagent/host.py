@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, get_args
 
 from hookagent import discovery
-from hookagent.errors import ConfigurationError, PluginLoadError
+from hookagent.errors import ConfigurationError, PluginLoadError, describe_error
 from hookagent.implementations import DEFAULT_TIME_LIMIT, OnError
 from hookagent.markers import NAME
 from hookagent.validation import check_plugin
@@ -145,7 +145,7 @@ def _import_dotted(name: str) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        reason = f"the module cannot be imported: {discovery.load_failure(error)}"
+        reason = f"the module cannot be imported: {describe_error(error)}"
         raise PluginLoadError(name, None, reason) from error
 
 
@@ -175,7 +175,7 @@ def _instance(
     except (ConfigurationError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        raise PluginLoadError(name, distribution, f"cannot be made: {discovery.load_failure(error)}") from error
+        raise PluginLoadError(name, distribution, f"cannot be made: {describe_error(error)}") from error
 
 
 def _validated_options(

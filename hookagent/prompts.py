@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hookagent.errors import MisuseError
 from hookagent.messages import AssistantMessage, Image, UserMessage, Via
-from hookagent.queues import TwoQueues
 from hookagent.tools.text import clean_text
 from hookagent.transcript import Transcript
+
+if TYPE_CHECKING:
+    from hookagent.queues import TwoQueues
 
 Prompt = str | UserMessage | Sequence[str | UserMessage]
 

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from hookagent.errors import ConfigurationError
 from hookagent.messages import UserMessage
+from hookagent.prompts import as_messages
 
 QueueMode = Literal["one-at-a-time", "all"]
 
@@ -100,10 +101,26 @@ class MessageQueue:
 
 
 class TwoQueues:
-    """The two queues of an agent, as the loop sees them: messages are looked at, and taken once they are stored."""
+    """The two queues of an agent. The loop looks at messages, and takes them once they are stored."""
 
     steering: MessageQueue
     follow_ups: MessageQueue
+
+    def steer(self, message: str | UserMessage) -> None:
+        """Queue a message that goes in before the next reply, behind the round's results. From any thread.
+
+        Raises `MisuseError` for a blank one.
+        """
+        for one in as_messages(message, "steer"):
+            self.steering.put(one)
+
+    def follow_up(self, message: str | UserMessage) -> None:
+        """Queue a message that goes in when the run would end. From any thread.
+
+        Raises `MisuseError` for a blank one.
+        """
+        for one in as_messages(message, "follow_up"):
+            self.follow_ups.put(one)
 
     def peek_steering(self) -> tuple[UserMessage, ...]:
         """For the loop: what may go in now."""

@@ -17,7 +17,7 @@ from hookagent.messages import ToolCall, ToolResult, UserMessage
 from hookagent.result import RunResult
 from hookagent.session import SessionState
 from hookagent.supervise import Supervisor
-from hookagent.tools.context import calling_context, calling_run
+from hookagent.tools.context import ToolContext, calling_context, calling_run
 
 _DEEPEST = 32
 """How deep a `call_tool` may stand in the hooks and tools of another one."""
@@ -84,16 +84,31 @@ async def call_directly(run: Run, name: str, arguments: Mapping[str, Any]) -> To
         )
     run.detached = True
     supervisor = run.supervisor
-    if supervisor.context is not None:
-        supervisor.context.run(_depth.set, depth)
+    assert supervisor.context is not None  # a call without a turn is always given one, in which its hooks run
+    supervisor.context.run(_depth.set, depth)
     _depth.set(depth)
     forget = _heed_aborts(supervisor)
+    caller = calling_context()
+    told_before = caller is not None and caller.abort.aborted
     try:
-        return await run_call(run, ToolCall(f"call_{secrets.token_hex(12)}", name, freeze(arguments)))
+        result = await run_call(run, ToolCall(f"call_{secrets.token_hex(12)}", name, freeze(arguments)))
     finally:
         _depth.set(depth - 1)
         forget()
         supervisor.close()
+    if caller is not None and caller.abort.aborted and not told_before and _is_cancelled_at_abort(run, caller):
+        # One abort, two cancellations of one task: the other one is for the tool that called this.
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+    return result
+
+
+def _is_cancelled_at_abort(run: Run, caller: ToolContext) -> bool:
+    """Whether the tool that makes a call is one that an abort cancels, and not one that asks for it."""
+    tool = run.parent.tools.get(caller.tool_name) if run.parent is not None else None
+    return tool is not None and tool.is_async
 
 
 def _heed_aborts(supervisor: Supervisor) -> Callable[[], None]:

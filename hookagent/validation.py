@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from hookagent import hookspecs
 from hookagent.contract import CONTRACTS, RENAMED
-from hookagent.errors import PluginLoadError
+from hookagent.errors import PluginLoadError, describe_error
 from hookagent.implementations import place_of
 from hookagent.markers import NAME
 
@@ -63,7 +63,7 @@ def _implementations(
             value = getattr(plugin, attribute, None)
             options = getattr(value, _MARK, None)
         except Exception as error:
-            refuse(f"its attribute '{attribute}' cannot be read: {type(error).__name__}: {error}")
+            refuse(f"its attribute '{attribute}' cannot be read: {describe_error(error)}")
         if not inspect.isroutine(value):
             if isinstance(options, dict) and not inspect.isclass(value):
                 refuse(f"'{attribute}' is marked with @hookimpl, but it is a {type(value).__name__}; write a function")

@@ -63,6 +63,7 @@ class Work:
         if self.task is not None:  # pragma: no branch - only an eager task (Python 3.12) is not known here yet
             self.task.remove_done_callback(self._never_began)
         self._end(outcome)
+        del self, outcome  # what was raised knows this frame, and would keep itself alive
 
     def _never_began(self, task: asyncio.Task[None]) -> None:
         """It was cancelled before its first step, so that it could say nothing."""
@@ -168,7 +169,10 @@ def _carry_on(
                 continue
             if task is not None and task.cancelling() > cancels and isinstance(thrown, asyncio.CancelledError):
                 thrown.__dict__[_OUTSIDE] = True
-            waits_for = step(coroutine.throw, thrown)
+            try:
+                waits_for = step(coroutine.throw, thrown)
+            finally:
+                thrown = None  # it knows this frame
             if leaves is not None and leaves():
                 return Left(coroutine, step, waits_for)
     except StopIteration as stop:

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+import hookagent
 from checks.reference.markdown import anchor, code, doc, linked, signature, table
 from hookagent.events import Event
 
@@ -101,8 +102,17 @@ def _class(name: str, value: type) -> Iterator[str]:
         yield doc(inner) + "\n"
 
 
+def _members(value: type) -> Iterator[tuple[str, Any]]:
+    """What a class has of its own and of those of our classes that it is split into, which no reader can name."""
+    seen: set[str] = set()
+    for one in value.__mro__:
+        if one is value or (one.__module__.startswith("hookagent.") and one.__name__ not in hookagent.__all__):
+            yield from ((name, member) for name, member in vars(one).items() if name not in seen)
+            seen.update(vars(one))
+
+
 def _properties(value: type) -> Iterator[tuple[str, str]]:
-    for name, member in vars(value).items():
+    for name, member in _members(value):
         if isinstance(member, property) and not name.startswith("_") and member.__doc__:
             yield f"`{name}`", linked(" ".join(member.__doc__.split()))
 
@@ -110,7 +120,7 @@ def _properties(value: type) -> Iterator[tuple[str, str]]:
 def _methods(value: type) -> Iterator[tuple[str, Any]]:
     generated = {"_asdict", "_replace", "_make"} if hasattr(value, "_fields") else set()
     inherited = set(dir(dataclasses)) | generated
-    for name, member in vars(value).items():
+    for name, member in _members(value):
         inner = member.__func__ if isinstance(member, classmethod | staticmethod) else member
         if not name.startswith("_") and inspect.isfunction(inner) and _is_for_readers(inner) and name not in inherited:
             yield name, inner

@@ -101,20 +101,21 @@ class Console:
         """Write to standard output as it is, at once. Raises `OSError` when there is no room for it."""
         with self._lock:
             self.erase_status()
-            if not text or self.reader_gone or self.failure is not None:
+            out = self._out
+            if not text or out is None or self.reader_gone or self.failure is not None:
                 return
             self._mid_line = self._out_terminal and not text.endswith("\n")
             if self._screen is not None and self._out_terminal:
                 self._screen.write(text)
                 return
             try:
-                _write(self._out, text)
+                _write(out, text)
             except (BrokenPipeError, ValueError):
                 self.reader_gone = True
-                _to_nowhere(self._out)
+                _to_nowhere(out)
             except OSError as error:
                 self.failure = error
-                _to_nowhere(self._out)
+                _to_nowhere(out)
                 raise
 
     def end_line(self) -> None:
@@ -244,10 +245,9 @@ def _columns(stream: TextIO | None) -> int:
         return 80
 
 
-def _to_nowhere(stream: TextIO | None) -> None:
+def _to_nowhere(stream: TextIO) -> None:
     """Let what is still buffered go nowhere: the interpreter flushes it at its end, and would complain."""
     with contextlib.suppress(OSError, ValueError):
-        if stream is not None:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, stream.fileno())
-            os.close(nowhere)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

@@ -47,10 +47,10 @@ def in_force(loaded: LoadedConfig) -> LoadedConfig:
             held["model"] = default_model()
     if not config.tools:
         held["tools"] = list(default_tools(loaded))
-    if config.plugins is not None:
-        absent = [index for index in range(len(config.plugins)) if is_absent_default(loaded, index)]
-        held["plugins"] = [one for index, one in enumerate(config.plugins) if index not in absent]
-        for index in reversed(absent):
-            loaded.positions.remove_item(("plugins",), index)
-            del loaded.positions.plugin_names[index]
+    entries = config.plugins or ()
+    absent = [index for index in range(len(entries)) if is_absent_default(loaded, index)]
+    held["plugins"] = [one for index, one in enumerate(entries) if index not in absent]
+    for index in reversed(absent):
+        loaded.positions.remove_item(("plugins",), index)
+        del loaded.positions.plugin_names[index]
     return replace(loaded, config=config.model_copy(update=held))

@@ -11,7 +11,7 @@ import click
 from click.exceptions import NoArgsIsHelpError, NoSuchCommand, NoSuchOption
 
 from hookagent.cli.console import Console
-from hookagent.errors import ConfigurationError, HookagentError, MisuseError
+from hookagent.errors import ConfigurationError, HookagentError, MisuseError, describe_error, describe_os_error
 
 FAILED, USAGE, LIMIT, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
 """The exit codes beside 0 (design, "Exit codes")."""
@@ -83,9 +83,8 @@ def problems_of(error: BaseException) -> list[str]:
     if isinstance(error, OSError):
         if error.errno == errno.ENOSPC:
             return ["standard output cannot be written: no space left on device; free some, and run it again"]
-        where = f"{error.filename}: " if error.filename else ""
-        return [f"{where}{(error.strerror or str(error)).lower()}"]
-    return [f"internal error: {type(error).__name__}: {error}; '--debug' shows where"]
+        return [describe_os_error(error)]
+    return [f"internal error: {describe_error(error)}; '--debug' shows where"]
 
 
 def _click_problems(error: click.ClickException) -> Iterator[str]:

@@ -19,7 +19,7 @@ from hookagent.interrupts import pass_interrupt
 
 INTERRUPTING: tuple[int, ...] = (signal.SIGINT,)
 """What a person sends with keys."""
-if sys.platform == "win32":
+if sys.platform == "win32":  # pragma: no cover - Windows alone
     INTERRUPTING += (signal.SIGBREAK,)
 
 REASONS: dict[int, str] = {**dict.fromkeys(INTERRUPTING, "interrupted"), signal.SIGTERM: "terminated"}

@@ -64,7 +64,10 @@ async def execute_alone(run: Run, state: CallState) -> None:
             await store_result(run, state, result, exception)
         return
     context.finish()
-    await _stopped(run, state, value, error, cancels)
+    try:
+        await _stopped(run, state, value, error, cancels)
+    finally:
+        del error  # what was raised knows this frame: it would keep itself alive, and with it the agent
 
 
 async def _stopped(run: Run, state: CallState, value: Any, error: BaseException | None, cancels: int) -> None:
@@ -73,12 +76,12 @@ async def _stopped(run: Run, state: CallState, value: Any, error: BaseException 
     task = supervisor.own_task or supervisor.task
     cancelled_itself = False
     if is_disturbed(task, cancels):
-        cancelled_itself = await take_back_cancellation(task, cancels)
         if error is not None and from_outside(error) and not run.aborted:
             # The run's own task was cancelled: this ends as an abort does, and is raised when the call has its result.
             supervisor.abort.set("cancelled")
             await settle(run, state, Contained(None, error))
             raise error
+        cancelled_itself = await take_back_cancellation(task, cancels)
     if type(value) is Left:
         Work(supervisor.loop, value.go_on())
         await store_result(run, state, ToolResult(ABANDONED, True, "interrupted", state.call.id))

@@ -27,7 +27,7 @@ from hookagent.messages import AssistantMessage
 from hookagent.providers.base import Delta, Provider, Retrying
 from hookagent.providers.retry import ask_with_retries
 from hookagent.requests import BlockView, Request
-from hookagent.work import Left, Work, call_directly, in_line, take_back_cancellation
+from hookagent.work import Left, Work, call_directly, from_outside, in_line, take_back_cancellation
 
 _NO_SETTINGS = FrozenDict()
 
@@ -188,11 +188,15 @@ async def _around(run: Run, provider: Provider, request: Request) -> AssistantMe
 
     async def innermost(current: Request) -> AssistantMessage | Aborted:
         task = asyncio.current_task()
+        assert task is not None
+        cancels = task.cancelling()
         try:
             return await _stream(run, provider, current)
         except asyncio.CancelledError as cancelled:
-            if task is not None and task.cancelling():
+            own = task is not run.supervisor.own_task and task.cancelling() > cancels  # a hook made it, and may end it
+            if own or run.abort.aborted or from_outside(cancelled):
                 raise
+            await take_back_cancellation(task, cancels)
             raise _cancelled_within(provider) from cancelled
 
     reply: AssistantMessage | Aborted = await around_model(run.dispatch, run.hooks.wrap_model_call, request, innermost)
@@ -206,8 +210,10 @@ async def _inline(run: Run, provider: Provider, request: Request, begun: bool) -
     supervisor.cancelled_at_abort[task] = None
     cancels = task.cancelling()
     try:
-        reply = await in_line(_stream(run, provider, request, begun), call_directly, task, supervisor.is_grace_over)
-        if type(reply) is Left:  # a provider that goes on whatever it is told
+        reply: AssistantMessage | Aborted | Left = await in_line(
+            _stream(run, provider, request, begun), call_directly, task, supervisor.is_grace_over
+        )
+        if isinstance(reply, Left):  # a provider that goes on whatever it is told
             Work(supervisor.loop, reply.go_on(), context=supervisor.context)
             reply = Aborted(supervisor.abort.reason)
         if run.abort.aborted and task.cancelling() > cancels:
@@ -217,8 +223,9 @@ async def _inline(run: Run, provider: Provider, request: Request, begun: bool) -
         if run.abort.aborted:
             await take_back_cancellation(task, cancels)
             return Aborted(supervisor.abort.reason)
-        if task.cancelling() > cancels:
+        if from_outside(cancelled):
             raise
+        await take_back_cancellation(task, cancels)
         raise _cancelled_within(provider) from cancelled
     finally:
         supervisor.cancelled_at_abort.pop(task, None)

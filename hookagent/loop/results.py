@@ -49,11 +49,15 @@ async def settle(run: Run, state: CallState, outcome: Contained) -> None:
         await store_result(run, state, ToolResult(text, True, "interrupted", call_id, "KeyboardInterrupt"))
         raise error
     if isinstance(error, asyncio.CancelledError) or error is None:
-        text = f"interrupted: {_why(run)} while it ran; it may have run"
-        await store_result(run, state, ToolResult(text, True, "interrupted", call_id))
+        await store_result(run, state, cancelled_result(run, call_id))
         return
     text = to_text(describe_error(error), run.result_limit)
     await store_result(run, state, ToolResult(text, True, "error", call_id, type(error).__name__), error)
+
+
+def cancelled_result(run: Run, call_id: str) -> ToolResult:
+    """The result of a call that was cancelled while it ran."""
+    return ToolResult(f"interrupted: {_why(run)} while it ran; it may have run", True, "interrupted", call_id)
 
 
 def _why(run: Run) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
@@ -11,18 +12,18 @@ from hookagent.around import around_tool
 from hookagent.events import ToolProgress, ToolStart
 from hookagent.implementations import Implementation
 from hookagent.loop.calls import CallState
-from hookagent.loop.results import ABANDONED, INTERRUPTING, clean_result, store_result
+from hookagent.loop.results import ABANDONED, INTERRUPTING, cancelled_result, clean_result, store_result
 from hookagent.loop.run import Run
 from hookagent.messages import ToolCall, ToolResult
 from hookagent.tools.context import CURRENT_CALL, ToolContext
 from hookagent.tools.execute import Execution, execute
-from hookagent.work import Work
+from hookagent.work import Work, from_outside, take_back_cancellation
 
 
 class CallContext(ToolContext):
     """The context of a call of a run: what a tool may ask is looked up when it asks, which few do."""
 
-    __slots__ = ("_call", "_count", "_names", "_run")
+    __slots__ = ("_call", "_count", "_names")
 
     def __init__(self, run: Run, call: ToolCall) -> None:
         state = run.state
@@ -84,11 +85,21 @@ async def _wrapped(
     run: Run, wraps: tuple[Implementation, ...], state: CallState, context: ToolContext
 ) -> Execution | ToolResult | Aborted:
     token = CURRENT_CALL.set(context)
+    task = asyncio.current_task()
     try:
         executions: list[Execution] = []
 
         async def innermost() -> ToolResult | Aborted:
-            execution = await execution_of(run, state, context)
+            inside = asyncio.current_task()
+            cancels = 0 if inside is None else inside.cancelling()
+            try:
+                execution = await execution_of(run, state, context)
+            except asyncio.CancelledError as cancelled:
+                # In a task that a hook made, the hook may have ended it.
+                if inside is None or inside is not task or run.aborted or from_outside(cancelled):
+                    raise
+                await take_back_cancellation(inside, cancels)
+                execution = Execution(cancelled_result(run, state.call.id))
             executions.append(execution)
             state.raised = execution.exception
             return execution.result
@@ -132,7 +143,10 @@ async def _limited(run: Run, state: CallState, execution: Coroutine[Any, Any, Ex
     outcome = work.outcome
     if outcome is not None:
         if outcome.error is not None:
-            raise outcome.error
+            try:
+                raise outcome.error
+            finally:
+                del outcome, work  # what was raised knows this frame
         executed: Execution = outcome.value
         return executed
     work.cancel()

@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, e
 from importlib.util import find_spec
 from typing import cast
 
-from hookagent.errors import ConfigurationError
+from hookagent.errors import ConfigurationError, describe_error
 from hookagent.providers.base import Provider
 from hookagent.providers.keys import ways_on
 
@@ -115,8 +115,7 @@ def _from_entry_point(prefix: str, model: str) -> Callable[[str], Provider]:
         factory = entry.load()
     except Exception as error:
         raise ConfigurationError(
-            f"model '{model}': the provider '{prefix}' ({_owner(entry)}) cannot be loaded: "
-            f"{type(error).__name__}: {error}"
+            f"model '{model}': the provider '{prefix}' ({_owner(entry)}) cannot be loaded: {describe_error(error)}"
         ) from error
 
     def make(rest: str) -> Provider:
@@ -126,8 +125,7 @@ def _from_entry_point(prefix: str, model: str) -> Callable[[str], Provider]:
             raise
         except Exception as error:
             raise ConfigurationError(
-                f"model '{model}': the provider '{prefix}' ({_owner(entry)}) cannot be made: "
-                f"{type(error).__name__}: {error}"
+                f"model '{model}': the provider '{prefix}' ({_owner(entry)}) cannot be made: {describe_error(error)}"
             ) from error
         if not _is_provider(made):
             raise ConfigurationError(

@@ -9,7 +9,7 @@ from typing import Any
 
 from hookagent.counting import counted
 from hookagent.errors import ConfigurationError, ProviderError
-from hookagent.messages import AssistantMessage, ToolResult, UserMessage
+from hookagent.messages import AssistantMessage, ToolResult
 from hookagent.providers.base import Delta
 from hookagent.providers.script_file import read_script
 from hookagent.providers.script_steps import Step, read_step, reply_step
@@ -137,11 +137,10 @@ def _check_expectation(step: Step, request: Request) -> None:
 def _last_message_text(request: Request) -> str:
     """The text of the newest block, of all its results where it is a round, and of the notes behind it."""
     texts: list[str] = []
-    if len(request.blocks):
-        block = request.blocks[-1]
-        if isinstance(block, ToolRound):
-            texts += [result.content for result in block.results if isinstance(result, ToolResult)]
-        elif isinstance(block, UserMessage | AssistantMessage):
-            texts.append(block.text)
+    block = request.blocks[-1]
+    if isinstance(block, ToolRound):
+        texts += [result.content for result in block.results if isinstance(result, ToolResult)]
+    else:
+        texts.append(block.text)
     texts += [note.text for note in request.notes]
     return "\n".join(texts)

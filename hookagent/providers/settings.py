@@ -116,10 +116,11 @@ def _refused(provider: str, name: str, what: str) -> ProviderError:
 
 
 def _checked(name: str, value: Any, provider: str) -> Any:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
+    # A float that is no finite number has no whole part to be compared with.
+    number = type(value) is int or (type(value) is float and math.isfinite(value))
     if name == "max_output_tokens" and not (number and value == int(value) and value >= 1):
         raise _refused(provider, name, f"is a number of tokens from 1, not {value!r}")
-    if name == "temperature" and not (number and math.isfinite(value) and value >= 0):
+    if name == "temperature" and not (number and value >= 0):
         raise _refused(provider, name, f"is a number from 0, not {value!r}")
     if name == "seed" and not (number and isinstance(value, int)):
         raise _refused(provider, name, f"is a whole number, not {value!r}")

@@ -78,8 +78,6 @@ class AppendFile:
         try:
             before = self._mended(descriptor)
             data = "".join(pieces[:count]).encode("utf-8", "replace")
-            if before == b"\n" and data.startswith(before):
-                before = b""
             written = os.write(descriptor, before + data)
             if written < len(before) + len(data):
                 self._mended(descriptor)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from hookagent.frozen import JsonValue, freeze
 from hookagent.sessions.errors import SessionError
+
+_HUGE = sys.float_info.max
 
 
 class Fields:
@@ -51,9 +53,9 @@ class Fields:
         return None if self._value.get(name) is None else self.whole(name)
 
     def number(self, name: str, default: float | None = None) -> float:
-        """A finite number."""
+        """A finite number, and no whole one that is too large for a float."""
         value = self._value.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not -_HUGE <= value <= _HUGE:
             raise self._wrong(name, "a number", value)
         return value
 
@@ -87,10 +89,6 @@ class Fields:
     def has(self, name: str) -> bool:
         """Whether there is such a field, and not null."""
         return self._value.get(name) is not None
-
-    def inner(self, name: str) -> Fields:
-        """An object within this one."""
-        return Fields(self._value.get(name), f"{self._what}: '{name}'")
 
     def _wrong(self, name: str, expected: str, value: object) -> SessionError:
         return SessionError(f"{self._what}: '{name}': expected {expected}, got {_kind(value)}")

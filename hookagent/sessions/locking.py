@@ -13,6 +13,7 @@ import sys
 import weakref
 from pathlib import Path
 
+from hookagent.errors import describe_os_error
 from hookagent.sessions.errors import SessionBusyError, SessionError
 from hookagent.sessions.places import check_session_id, private_file, private_folder
 
@@ -77,7 +78,7 @@ class SessionLock:
             while self._descriptor is None:
                 self._descriptor = self._try()
         except OSError as error:
-            raise SessionError(f"session '{self.session_id}': cannot be locked: {_reason(error)}") from error
+            raise SessionError(f"session '{self.session_id}': cannot be locked: {describe_os_error(error)}") from error
         _held.add(self)
         with contextlib.suppress(OSError):
             os.ftruncate(self._descriptor, 0)
@@ -118,11 +119,6 @@ class SessionLock:
         finally:
             if descriptor >= 0:
                 os.close(descriptor)
-
-
-def _reason(error: OSError) -> str:
-    where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{(error.strerror or str(error)).lower()}"
 
 
 def _holder(descriptor: int) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hookagent.counting import counted
-from hookagent.messages import AssistantMessage, Message, ToolResult, UserMessage
+from hookagent.messages import Message, ToolResult, UserMessage
 
 
 def markdown_lines(head: Mapping[str, Any], messages: Iterable[Message], problems: Iterable[str] = ()) -> Iterator[str]:
@@ -38,7 +38,7 @@ def _markdown_message(message: Message) -> Iterator[str]:
     elif isinstance(message, ToolResult):
         yield f"### Result {_code(message.call_id)}: {message.status}\n"
         yield _fenced(message.content)
-    elif isinstance(message, AssistantMessage):
+    else:
         yield "## Assistant\n"
         if message.text.strip():
             yield _fenced(message.text)

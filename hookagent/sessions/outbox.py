@@ -108,7 +108,7 @@ class Outbox:
 
     def write(self) -> None:
         """Write all that came in, up to what is held. Never raises, but for an interrupt."""
-        if self._writer is None and self._open is None:
+        if self._open is None:
             return  # nothing has begun yet
         while self._incoming and self._incoming[0] is not self._held:
             with self._lock:
@@ -170,8 +170,7 @@ class Outbox:
         """Write in order; after a failure one record first, so that a disk that is still full costs little."""
         try:
             if self._writer is None:
-                if self._open is None:
-                    return None
+                assert self._open is not None
                 self._writer = self._open()
             patient = not self._failing
             count = _WRITTEN_AT_ONCE if patient else 1

@@ -33,7 +33,7 @@ def home_folder(environment: Mapping[str, str] = os.environ) -> Path:
 def private_folder(folder: Path) -> Path:
     """Make `folder`, and what is missing above it, for its owner alone. Raises OSError."""
     if not folder.is_dir():
-        if folder.parent != folder:
+        if folder.parent != folder:  # pragma: no branch - a drive that is not there, on Windows alone
             private_folder(folder.parent)
         try:
             folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)

@@ -13,6 +13,7 @@ from hookagent.messages import AssistantMessage, AssistantPart, ToolCall, ToolRe
 from hookagent.session import SessionState
 from hookagent.sessions.open_calls import OpenCall
 from hookagent.tools.text import bounded_text
+from hookagent.transcript import ToolRound
 
 DIED_RUNNING = "interrupted: the process ended while it ran; it may have run"
 DIED_BEFORE = "not run: the process ended before it started"
@@ -112,7 +113,7 @@ class Replay:
         open_round = self.state.transcript.open_round
         if open_round is None:
             return ()
-        keeps = not all_of_them and self._goes_on_waiting()
+        keeps = not all_of_them and self._goes_on_waiting(open_round)
         made = []
         for call in open_round.open_calls:
             if call.id in self._started:
@@ -123,11 +124,8 @@ class Replay:
             self._store(result)
         return tuple(made)
 
-    def _goes_on_waiting(self) -> bool:
+    def _goes_on_waiting(self, open_round: ToolRound) -> bool:
         """Whether a call is suspended still; the others of its round wait with it, and no others."""
-        open_round = self.state.transcript.open_round
-        if open_round is None:
-            return False
         still_open = {call.id for call in open_round.open_calls} - self._started
         return any(call.suspended for call_id, call in self._waiting.items() if call_id in still_open)
 

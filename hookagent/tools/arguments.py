@@ -5,6 +5,7 @@ What cannot be understood stays None and says why; it never becomes `{}` (design
 
 from __future__ import annotations
 
+import collections
 import json
 import re
 from collections.abc import Callable
@@ -60,11 +61,9 @@ def _object(pairs: list[tuple[str, Any]]) -> FrozenDict:
             break
     made = FrozenDict(pairs)
     if len(made) != len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise _Unusable(f"key '{key[:100]}' stands twice in one object")
-            seen.add(key)
+        counts = collections.Counter(key for key, _ in pairs)
+        twice = next(key for key, number in counts.items() if number > 1)
+        raise _Unusable(f"key '{twice[:100]}' stands twice in one object")
     return made
 
 

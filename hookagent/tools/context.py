@@ -9,15 +9,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from contextvars import ContextVar, Token
-from types import TracebackType
+from contextvars import ContextVar
 from typing import Any
 
 from hookagent.abort import AbortSignal
 from hookagent.errors import MisuseError
 
 CURRENT_CALL: ContextVar[ToolContext | None] = ContextVar("hookagent_current_call", default=None)
-"""What `current_call()` gives; set around each call, by `calling` or, where each microsecond counts, directly."""
+"""What `current_call()` gives; set around each call, and then given back what it was."""
 
 
 def _nothing(value: Any) -> None:
@@ -31,8 +30,8 @@ class ToolContext:
     that this turn works on), `iteration` (from 1, in this turn), `call_id`, `tool_name`, `abort` (the run's abort
     signal: ask `abort.aborted` in long work).
 
-    Made by the loop, one for each call; `previous_tools` may be a function so that the names are only gathered when
-    a tool asks. `report` is called in the thread of the event loop that made the context.
+    The loop makes one for each call; make one yourself to call a tool's function in a test. `report` is called with
+    what the tool reports, in the thread of the event loop that made the context.
     """
 
     __slots__ = (
@@ -60,12 +59,11 @@ class ToolContext:
         iteration: int = 0,
         call_id: str = "",
         tool_name: str = "",
-        previous_tools: tuple[str, ...] | Callable[[], tuple[str, ...]] = (),
+        previous_tools: tuple[str, ...] = (),
         abort: AbortSignal | None = None,
         report: Callable[[Any], object] | None = None,
-        run: Any = None,
     ) -> None:
-        self._run = run
+        self._run: Any = None
         self.agent = agent
         self.session = session
         self.task = task
@@ -85,8 +83,6 @@ class ToolContext:
     @property
     def previous_tools(self) -> tuple[str, ...]:
         """The names of the tools that were called before this call in this turn, in call order."""
-        if callable(self._previous):
-            self._previous = self._previous()
         return self._previous
 
     @property
@@ -128,24 +124,6 @@ class ToolContext:
 
     def __repr__(self) -> str:
         return f"ToolContext(tool_name={self.tool_name!r}, call_id={self.call_id!r}, iteration={self.iteration})"
-
-
-class calling:
-    """Make `context` what `current_call()` gives, inside the `with` block and in what it starts."""
-
-    __slots__ = ("_context", "_token")
-
-    def __init__(self, context: ToolContext) -> None:
-        self._context = context
-
-    def __enter__(self) -> ToolContext:
-        self._token: Token[ToolContext | None] = CURRENT_CALL.set(self._context)
-        return self._context
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        CURRENT_CALL.reset(self._token)
 
 
 def calling_context() -> ToolContext | None:

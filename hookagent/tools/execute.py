@@ -14,6 +14,7 @@ from contextvars import copy_context
 from typing import Any, NamedTuple
 
 from hookagent.abort import AbortedError
+from hookagent.errors import error_text
 from hookagent.messages import ToolResult
 from hookagent.tools.context import CURRENT_CALL, ToolContext
 from hookagent.tools.text import DEFAULT_LIMIT, bounded_text, to_text
@@ -133,7 +134,7 @@ def failure(error: BaseException, result_limit: int = DEFAULT_LIMIT) -> ToolResu
     """Return the error result for what a tool raised; its text says what happened and does not ask for a repeat."""
     kind = type(error).__name__
     if isinstance(error, AbortedError):
-        text = f"stopped: the run was aborted while the tool ran ({_said(error) or 'no reason given'})"
+        text = f"stopped: the run was aborted while the tool ran ({error_text(error) or 'no reason given'})"
         return ToolResult(bounded_text(text, result_limit), True, "interrupted", error_type=kind)
     if isinstance(error, SystemExit):
         text = f"SystemExit: the tool tried to exit the process (code {error.code!r}), which no tool can do"
@@ -147,15 +148,8 @@ def failure(error: BaseException, result_limit: int = DEFAULT_LIMIT) -> ToolResu
     return ToolResult(bounded_text(text, result_limit), True, "error", error_type=kind)
 
 
-def _said(error: BaseException) -> str:
-    try:
-        return str(error).strip()
-    except Exception as broken:
-        return f"its text form raised {type(broken).__name__}"
-
-
 def _described(error: BaseException) -> str:
-    said = _said(error)
+    said = error_text(error)
     if isinstance(error, BaseExceptionGroup):
         inside = "; ".join(_described(inner) for inner in error.exceptions[:_MOST_CAUSES])
         said = f"{said}: {inside}"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, NoReturn
 
-from hookagent.errors import ToolDefinitionError
+from hookagent.errors import ToolDefinitionError, describe_error
 from hookagent.tools.context import ToolContext
 
 EMPTY: Final = inspect.Parameter.empty
@@ -224,7 +224,7 @@ def _resolve(function: Any, inner: Any, owner: Any, name: str, annotation: Any) 
     except Exception as error:
         refuse(
             function,
-            f"the type of parameter '{name}' cannot be read ({type(error).__name__}: {error})",
+            f"the type of parameter '{name}' cannot be read ({describe_error(error)})",
             "write a type there, as 'str', 'int | None' or 'list[str]'",
         )
 

@@ -127,12 +127,11 @@ class Tool:
         if self._definition.plain is None:
             self._definition.made_schema()
 
-    def bind(self, values: dict[str, Any], context: ToolContext) -> tuple[list[Any], dict[str, Any]]:
-        """Turn validated `values` into positional and keyword arguments, with `context` where one is asked for."""
-        return ([], values) if self._by_name else self._definition.signature.bind(values, context)
-
     def call(self, values: dict[str, Any], context: ToolContext) -> Any:
-        """Call the function with validated `values`; of an async tool, this gives what is to be awaited."""
+        """Call the function with validated `values`, and with `context` where one is asked for.
+
+        Of an async tool, this gives what is to be awaited.
+        """
         if self._by_name:
             return self.function(**values)
         positional, keywords = self._definition.signature.bind(values, context)

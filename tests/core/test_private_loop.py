@@ -74,3 +74,21 @@ def test_a_task_that_raises_what_ends_a_loop_does_not_end_this_one(error: type[B
 
     assert run_in_private_loop(work, "") == "still here"
     assert run_in_private_loop(work, "") == "still here"
+
+
+def test_an_interrupt_is_told_again_to_work_that_could_not_hear_of_it_yet() -> None:
+    told: list[int] = []
+    heard = threading.Event()
+
+    def tell() -> None:
+        told.append(len(told))
+        if len(told) > 1:  # the first comes too early
+            heard.set()
+
+    async def work() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.to_thread(heard.wait, 60)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_in_private_loop(work, "", tell)
+    assert len(told) >= 2

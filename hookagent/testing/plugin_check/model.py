@@ -115,17 +115,21 @@ def _example(schema: Mapping[str, Any]) -> Any:
             return part["enum"][0]
         for several in ("anyOf", "oneOf", "allOf"):
             if part.get(several):
-                return plainest(part[several][0])
+                # A model that may hold another one of its kind ends where it holds none.
+                return plainest(min(part[several], key=lambda one: one.get("type") != "null"))
         if part.get("type") == "object":
             properties = part.get("properties", {})
             return {name: plainest(properties[name]) for name in part.get("required", properties)}
-        low = part.get("minimum", 0)
+        if part.get("type") == "array":
+            first = [plainest(one) for one in part.get("prefixItems", ())]
+            missing = range(len(first), part.get("minItems", 0))
+            return [*first, *(plainest(part.get("items", {})) for _ in missing)]
+        low = part.get("exclusiveMinimum", -1) + 1
         return {
             "string": "x" * part.get("minLength", 0),
-            "integer": low,
-            "number": low,
+            "integer": part.get("minimum", low),
+            "number": part.get("minimum", low),
             "boolean": True,
-            "array": [],
         }.get(part.get("type", "string"))
 
     return plainest(schema)

@@ -72,8 +72,7 @@ async def reference_fail(item: str) -> str:
 async def reference_abort(context: ToolContext) -> str:
     """Abort the run from within, and never end by itself."""
     context.agent.abort("the reference run is aborted here")
-    await asyncio.get_running_loop().create_future()
-    return "never"
+    return str(await asyncio.get_running_loop().create_future())
 
 
 TOOLS: Final = (reference_look, reference_count, reference_fail, reference_abort)

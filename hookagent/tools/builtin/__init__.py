@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hookagent.errors import ConfigurationError, ToolDefinitionError
+from hookagent.errors import ConfigurationError, ToolDefinitionError, describe_error
 from hookagent.tools.tool import Tool
 
 BUILTIN_SETS: dict[str, tuple[str, ...]] = {
@@ -117,9 +117,7 @@ def _imported(name: str) -> Tool:
             ) from None
         raise ConfigurationError(f"tool '{name}': its module needs '{error.name}', which is not installed") from error
     except Exception as error:
-        raise ConfigurationError(
-            f"tool '{name}': importing '{module_name}' failed: {type(error).__name__}: {error}"
-        ) from error
+        raise ConfigurationError(f"tool '{name}': importing '{module_name}' failed: {describe_error(error)}") from error
     for part in path.split("."):
         try:
             found = getattr(found, part)

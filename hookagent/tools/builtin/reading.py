@@ -122,12 +122,12 @@ class ReadingTools:
                 if self._size(parts) > _LARGEST_SEARCHED:
                     skipped += 1
                     continue
-                searched += 1
                 for number, line in enumerate(self._lines(parts), 1):
                     if wanted.search(line.rstrip("\r\n")):
                         matches.append(f"{self._root.shown(parts)}:{number}: {line.strip()[:_LONGEST_MATCH]}")
                         if len(matches) > max_matches:
                             break
+                searched += 1
             except (OSError, ValueError):
                 skipped += 1
             if len(matches) > max_matches:

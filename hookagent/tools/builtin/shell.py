@@ -12,7 +12,7 @@ from typing import IO, Any
 from hookagent.clock import SYSTEM_CLOCK, Clock
 from hookagent.messages import ToolResult
 from hookagent.tools.builtin.confined import Root
-from hookagent.tools.text import clean_text
+from hookagent.tools.text import NO_OUTPUT, clean_text
 from hookagent.tools.tool import tool
 
 _KEPT = 40_000
@@ -71,6 +71,9 @@ class ShellTools:
         except asyncio.CancelledError:
             starting.add_done_callback(_kill_started)
             await asyncio.wait({starting})
+            if not starting.cancelled() and starting.exception() is None:
+                # Killed by then: it ends at once, and neither a zombie nor an open transport is left.
+                await asyncio.shield(starting.result().wait())
             raise
 
     async def _watch(
@@ -123,8 +126,7 @@ class _Output(asyncio.Protocol):
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if not self.ended.done():
-            self.ended.set_result(None)
+        self.ended.set_result(None)
 
     def data_received(self, data: bytes) -> None:
         chunk = data
@@ -160,7 +162,7 @@ def _kill_group(group: int) -> None:
 
 
 def _result(text: str, code: int | None, timed_out: int | None) -> ToolResult:
-    body = text.rstrip("\n") or "(no output)"
+    body = text.rstrip("\n") or NO_OUTPUT
     if timed_out is not None:
         note = f"[stopped after {timed_out} seconds, with all that it started; what it did until then stays done]"
         return ToolResult(f"{body}\n{note}", True, "error", error_type="TimeLimit")
