@@ -14,8 +14,9 @@ DESIGN = ROOT / "docs" / "explanation" / "design.md"
 README = ROOT / "README.md"
 # Said in the drawings only where they fit, because they come in some runs only.
 SOMETIMES = {
-    "resolve_suspended", "on_error", "[message_delta]", "[tool_progress]", "[resolve_start]", "[resolve_end]", "[error]",
-}  # fmt: skip
+    *("resolve_suspended", "on_error"),
+    *("[message_delta]", "[tool_progress]", "[resolve_start]", "[resolve_end]", "[error]"),
+}
 OUTSIDE = {"register_tools", "on_session_start", "on_session_end"}
 
 

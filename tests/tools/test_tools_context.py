@@ -9,7 +9,7 @@ import pytest
 
 from hookagent.abort import AbortSignal
 from hookagent.errors import MisuseError
-from hookagent.tools.context import ToolContext, calling, current_call
+from hookagent.tools.context import CURRENT_CALL, ToolContext, current_call
 from hookagent.tools.execute import execute
 from hookagent.tools.tool import Tool
 
@@ -20,25 +20,31 @@ def test_outside_of_a_tool_there_is_no_call() -> None:
 
 
 def test_nested_calls_give_back_the_outer_one() -> None:
-    outer, inner = ToolContext(call_id="1"), ToolContext(call_id="2")
-    with calling(outer):
-        with calling(inner):
-            assert current_call() is inner
-        assert current_call() is outer
-        with pytest.raises(RuntimeError, match="boom"), calling(inner):
+    seen: list[str] = []
+
+    async def inner(fails: bool) -> None:
+        seen.append(current_call().call_id)
+        if fails:
             raise RuntimeError("boom")
-        assert current_call() is outer
+
+    async def outer() -> None:
+        for fails in (False, True):
+            await execute(Tool.from_callable(inner), {"fails": fails}, ToolContext(call_id="inner"))
+            seen.append(current_call().call_id)
+
+    asyncio.run(execute(Tool.from_callable(outer), {}, ToolContext(call_id="outer")))
+    assert seen == ["inner", "outer", "inner", "outer"]
     with pytest.raises(MisuseError):
         current_call()
 
 
 def test_parallel_tasks_each_see_their_own_call() -> None:
     async def work(name: str, barrier: asyncio.Barrier) -> str:
-        with calling(ToolContext(call_id=name)):
-            await barrier.wait()
-            seen = current_call().call_id
-            await barrier.wait()
-            return f"{seen}{await asyncio.create_task(_ask())}"
+        CURRENT_CALL.set(ToolContext(call_id=name))
+        await barrier.wait()
+        seen = current_call().call_id
+        await barrier.wait()
+        return f"{seen}{await asyncio.create_task(_ask())}"
 
     async def _ask() -> str:
         return current_call().call_id
@@ -54,27 +60,22 @@ def test_what_a_tool_may_know() -> None:
     abort = AbortSignal()
     agent, session = object(), object()
     context = ToolContext(
-        agent=agent, session=session, task="tidy", iteration=2, call_id="c", tool_name="t", abort=abort
+        agent=agent,
+        session=session,
+        task="tidy",
+        iteration=2,
+        call_id="c",
+        tool_name="t",
+        previous_tools=("a", "b"),
+        abort=abort,
     )
     assert (context.agent, context.session, context.task) == (agent, session, "tidy")
     assert (context.iteration, context.call_id, context.tool_name) == (2, "c", "t")
     assert context.abort is abort
-    assert context.previous_tools == ()
+    assert context.previous_tools == ("a", "b")
+    assert ToolContext().previous_tools == ()
     with pytest.raises(AttributeError):
         context.other = 1  # type: ignore[attr-defined]
-
-
-def test_previous_tools_are_gathered_once_and_only_when_asked_for() -> None:
-    asked: list[int] = []
-
-    def gather() -> tuple[str, ...]:
-        asked.append(1)
-        return ("a", "b")
-
-    context = ToolContext(previous_tools=gather)
-    assert not asked
-    assert context.previous_tools == context.previous_tools == ("a", "b")
-    assert asked == [1]
 
 
 def test_progress_from_a_thread_is_reported_in_the_loops_thread_and_in_order() -> None:

@@ -254,5 +254,4 @@ def test_a_partial_hides_what_it_binds() -> None:
     made = Tool.from_callable(functools.partial(search, api_key="secret"))
     assert "secret" not in str(made.parameters)
     assert list(made.parameters["properties"]) == ["query"]
-    positional, keywords = made.bind({"query": "q"}, ToolContext())
-    assert made.function(*positional, **keywords) == "qsecret"
+    assert made.call({"query": "q"}, ToolContext()) == "qsecret"
