@@ -7,6 +7,7 @@ call on cost no tasks; what does not heed its cancellation goes on in a task of 
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import contextvars
 from collections.abc import Callable, Coroutine
@@ -15,9 +16,9 @@ from dataclasses import replace
 from typing import Any
 
 from hookagent.abort import Aborted
-from hookagent.around_layer import EAGER_TASKS, Layer
+from hookagent.around_layer import EAGER_TASKS, Layer, MiscalledError
 from hookagent.dispatch import Dispatcher
-from hookagent.errors import MisuseError, PluginError, RequestRefusedError
+from hookagent.errors import PluginError, RequestRefusedError
 from hookagent.implementations import Implementation
 from hookagent.requests import BlockView, Note, Request
 from hookagent.watch import Deadline
@@ -61,7 +62,7 @@ async def around_tool(
     return await _ToolChain(dispatcher, implementations, innermost).finish(tool_call, None)
 
 
-class Chain:
+class Chain(abc.ABC):
     """One nesting of around hooks: the first failure is kept, whatever the layers outside of it do with it.
 
     All of it is carried out in the task that asks for it, as long as nothing has to be left behind. `waits` says that
@@ -87,6 +88,7 @@ class Chain:
     active: Layer | None = None
     waits = False
     over = False
+    closed = False
     given_up = False
     failure: PluginError | None = None
     interrupt: KeyboardInterrupt | None = None
@@ -97,9 +99,9 @@ class Chain:
     _inner_runs = False
     _inner_thrown = False
 
+    @abc.abstractmethod
     def down(self, layer: Layer, *given: Any) -> Coroutine[Any, Any, Any]:
-        """What `call_next` of a layer calls."""
-        raise NotImplementedError
+        """What `call_next` of a layer calls. Raises `MiscalledError` for what it cannot be given."""
 
     # ---- what all of it is around ----
 
@@ -110,7 +112,7 @@ class Chain:
             coroutine.close()
             if abort.aborted:
                 return Aborted(abort.reason)
-            raise MisuseError("call_next(): what it called before is still running; one call at a time")
+            raise MiscalledError("call_next(): what it called before is still running; one call at a time")
         if self.waits or (EAGER_TASKS and self.is_elsewhere()):
             return await self._inner_beside(coroutine)
         task = self.task
@@ -236,6 +238,7 @@ class Chain:
         finally:
             # What was raised knows these frames, and would keep itself alive.
             self.interrupt = self.failure = self.unreported = None
+            self.closed = True  # a hook that was left behind is heard of no more
             del error
 
     def _ending(self, got: Any, error: BaseException | None) -> Any:
@@ -278,9 +281,10 @@ class Chain:
 
 class _ModelChain(Chain):
     def down(self, layer: Layer, *given: Any) -> Coroutine[Any, Any, Any]:
-        (request,) = given
+        request = given[0] if len(given) == 1 else None
         if not isinstance(request, Request):
-            raise TypeError(f"call_next() takes a Request, not a {type(request).__name__}")
+            got = " and ".join(f"a {type(one).__name__}" for one in given) or "nothing"
+            raise MiscalledError(f"call_next() takes a Request, not {got}")
         if request is not layer.value:
             request = owned_request(request, layer.value, layer.implementation.plugin)
         index = layer.index + 1

@@ -21,6 +21,10 @@ EAGER_TASKS = sys.version_info >= (3, 12)
 """Whether a task may begin in the midst of the one that makes it."""
 
 
+class MiscalledError(MisuseError):
+    """A hook called `call_next` as it cannot be called: that is its own failure, and not that of what is below."""
+
+
 class Layer:
     """One hook of a nesting while it runs: its own time is watched, what it gives is checked, what it got is known."""
 
@@ -84,7 +88,7 @@ class Layer:
         elif self._saw_abort:
             error, result = None, Aborted(abort.reason)
         if error is None:
-            if seconds > SLOW_SECONDS and not self._saw_abort:
+            if seconds > SLOW_SECONDS and not self._saw_abort and not chain.closed:
                 dispatcher.report(implementation, "slow", dispatcher.slowness(implementation, seconds), seconds)
             return result
         try:
@@ -98,7 +102,7 @@ class Layer:
     def _judged(self, error: BaseException, seconds: float, by_others: bool) -> BaseException:
         """What is to be raised: a `PluginError` where the hook itself failed, and what is not its own as it is."""
         chain, implementation, dispatcher = self._chain, self.implementation, self._chain.dispatcher
-        if any(error is one for one in self._from_below):
+        if any(error is one for one in self._from_below) and not isinstance(error, MiscalledError):
             return error
         if isinstance(error, KeyboardInterrupt):
             chain.interrupt = error
@@ -107,18 +111,19 @@ class Layer:
             return error  # somebody outside of this hook ended it
         failure = dispatcher.failure(implementation, error)
         dispatcher.failed.add(implementation.plugin)
-        dispatcher.report(implementation, "overran" if self._overran else "failed", failure.what, seconds)
+        if not chain.closed:  # else it was left behind, and the run is over or has gone on without it
+            dispatcher.report(implementation, "overran" if self._overran else "failed", failure.what, seconds)
         chain.unreported = None
         chain.failure = chain.failure or failure
         failure.__cause__ = error
         return failure
 
-    async def call_next(self, *arguments: Any, **named: Any) -> Any:
+    async def call_next(self, *given: Any) -> Any:
         """What the hook calls to go on, one call at a time; the time in it is not the hook's."""
         chain = self._chain
         if self.busy or chain.over:
             what = "the hook has returned" if chain.over else "call_next() is still running; one call at a time"
-            raise MisuseError(f"plugin '{self.implementation.plugin}': {what}")
+            raise MiscalledError(f"plugin '{self.implementation.plugin}': {what}")
         if getattr(self._task, "_must_cancel", False):
             await asyncio.sleep(0)  # it cancelled itself: that is to end it, and not what it calls
         self.busy = True
@@ -130,7 +135,7 @@ class Layer:
         monotonic = chain.dispatcher.monotonic
         entered = chain.now = monotonic()
         try:
-            result = await chain.down(self, *arguments, **named)
+            result = await chain.down(self, *given)
         except BaseException as error:
             self._from_below = (*self._from_below, error)
             raise

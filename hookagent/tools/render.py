@@ -103,14 +103,9 @@ class Renderer:
             return self._add(_integer(value))
         if isinstance(value, float):
             return self._add(float.__repr__(value)) if math.isfinite(value) else self._string(_special(value))
-        try:
-            parts = parts_of(value, _sort_key)
-            if parts is None:
-                return self._string(self._plain(value) or "")
-        except (KeyboardInterrupt, _ExhaustedError):
-            raise
-        except BaseException as error:
-            return self._string(_placeholder(value, error))
+        parts = parts_of(value, _sort_key)
+        if parts is None:
+            return self._string(self._plain(value) or "")
         if id(value) in self._open:
             return self._string(f"<the {type(value).__name__} around it>")
         if depth >= _DEEPEST:

@@ -143,9 +143,8 @@ def _portable(annotation: Any, seen: dict[Any, Any]) -> Any:
     """Replace each `typing.TypedDict`, which pydantic takes only from Python 3.12 on."""
     if sys.version_info >= (3, 12):  # pragma: no cover - the tests are measured with an older Python
         return annotation
+    # Those of typing_extensions are no typed dicts to `typing` here.
     if typing.is_typeddict(annotation):
-        if type(annotation).__module__ != "typing":
-            return annotation
         if annotation not in seen:
             seen[annotation] = annotation
             hints = typing.get_type_hints(annotation, include_extras=True)

@@ -56,6 +56,19 @@ def test_a_default_made_by_a_field_is_filled_in_where_the_model_leaves_it_out() 
     assert first["words"] is not second["words"]
 
 
+def test_a_field_that_gets_its_default_later_has_it_all_the_same() -> None:
+    words = Field(description="which ones")
+    words.default = "none"
+
+    def count(text: str = words) -> int:
+        return len(text)
+
+    tool = Tool.from_callable(count)
+    assert tool.parameters["properties"]["text"]["default"] == "none"
+    assert "required" not in tool.parameters
+    assert (tool.validate({}), tool.validate({"text": "a"})) == ({"text": "none"}, {"text": "a"})
+
+
 def test_a_portable_typed_dict_is_taken_as_it_is() -> None:
     def visit(place: Portable) -> str:
         return place["name"]

@@ -47,6 +47,14 @@ class Disguised:
         raise self._error
 
 
+class Coy(tuple[Any, ...]):
+    """A tuple that does not tell whether it has names."""
+
+    @property
+    def _fields(self) -> Any:
+        raise ValueError("not yours")
+
+
 class Silent:
     """A value whose text form raises."""
 
@@ -66,6 +74,8 @@ def test_a_mapping_that_breaks_off_is_shown_as_far_as_it_goes() -> None:
 
 def test_a_value_that_breaks_is_told_where_it_stands() -> None:
     assert to_text([1, Disguised(ValueError()), 2]) == '[1, "<Disguised: its text form raised ValueError>", 2]'
+    assert to_text([1, Coy()]) == '[1, "<Coy: its text form raised ValueError>"]'
+    assert to_text(Coy()) == "<Coy: its text form raised ValueError>"
     assert to_text(Silent(ValueError())) == "<Silent: its text form raised ValueError>"
 
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from hookagent import Request, Tool, ToolDefinitionError, Transcript
+from hookagent import Request, Transcript
 from hookagent.testing.recorder import Recorder
 
 _CACHES = frozenset({"_wire_cache", "_calls", "_length"})
@@ -112,9 +112,4 @@ def snapshot(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = (one.name for one in dataclasses.fields(value) if one.name not in _CACHES)
         return (type(value).__name__, tuple((name, snapshot(getattr(value, name, None))) for name in fields))
-    if isinstance(value, Tool):
-        try:
-            return ("Tool", value.name, snapshot(value.parameters))
-        except ToolDefinitionError:
-            return ("Tool", value.name)  # it cannot be described to any model, which is another matter
     return (type(value).__name__, id(value))
