@@ -31,8 +31,8 @@ WINDOW_TESTS = (
 )
 # Those that look at one step of the loop each; the tables that go through all of it take a minute for each mutant.
 LOOP_TESTS = (
-    "abort agent_tools answers box_rounds branches_gates branches_loop direct_calls ending hook_order limits "
-    "message_order model_call too_long"
+    "abort agent_tools answers box_rounds branches_budget branches_calls branches_gates branches_loop branches_model "
+    "branches_rounds branches_turns direct_calls ending hook_order limits message_order model_call too_long"
 ).split()
 
 
@@ -71,6 +71,7 @@ TARGETS = {
             "tests/core/test_branches_hook_times.py",
             "tests/core/test_branches_listening.py",
             "tests/core/test_message_order.py",
+            "tests/core/test_stray_cancel.py",
         ),
     ),
     "loop": Target(

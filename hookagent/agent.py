@@ -249,6 +249,7 @@ class Agent(Readings, TwoQueues):
     ) -> None:
         if self._run is not None:
             self.abort("the agent was closed")
+            await self.wait_idle()
         await self.close()
 
     # ---- inside ----

@@ -35,8 +35,6 @@ async def settle(run: Run, state: CallState, outcome: Contained) -> None:
     call_id = state.call.id
     if error is None and isinstance(outcome.value, Execution):
         result, raised = outcome.value
-        if result.call_id != call_id:
-            result = replace(result, call_id=call_id)
         await store_result(run, state, result, raised)
         return
     if isinstance(error, PluginError):

@@ -122,10 +122,9 @@ async def _run_one_by_one(run: Run, states: Sequence[CallState], gated: Collecti
 async def _refuse(run: Run, states: Sequence[CallState]) -> None:
     """Give the calls that will not run their results, in call order."""
     for state in states:
-        if state.result is None:
-            refusal = state.refusal()
-            if refusal is not None:
-                await store_result(run, state, refusal)
+        refusal = state.refusal()
+        if refusal is not None:
+            await store_result(run, state, refusal)
 
 
 async def _close(run: Run, states: Sequence[CallState], end: End | None) -> End | None:

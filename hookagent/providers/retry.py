@@ -51,6 +51,12 @@ def _go_on(item: Delta | Retrying) -> bool:
     return True
 
 
+async def _close(stream: object) -> None:
+    close = getattr(stream, "aclose", None)
+    if close is not None:
+        await close()
+
+
 async def ask_with_retries(
     provider: Provider,
     request: Request,
@@ -83,9 +89,7 @@ async def ask_with_retries(
                 whole = True
             finally:
                 if not whole:
-                    close = getattr(stream, "aclose", None)
-                    if close is not None:
-                        await close()
+                    await _close(stream)
             if not isinstance(item, AssistantMessage):
                 raise ProviderError("incomplete", provider.name, "the reply ended before it was whole")
             return item

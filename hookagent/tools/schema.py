@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typing_extensions
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -126,7 +126,8 @@ def _field_type(parameter: Parameter) -> Any:
     annotation = Any if parameter.annotation is EMPTY else _portable(parameter.annotation, {})
     field = parameter.field
     required = parameter.default is EMPTY
-    for one in (field, *getattr(parameter.annotation, "__metadata__", ())):
+    inner = getattr(parameter.annotation, "__metadata__", ())
+    for one in (field, *inner):
         if isinstance(one, FieldInfo) and (one.alias is not None or one.validation_alias is not None):
             raise TypeError("Field(alias=...) is not supported on a tool's parameter; name the parameter so")
     if field is not None:
@@ -134,6 +135,11 @@ def _field_type(parameter: Parameter) -> Any:
         bare = copy.copy(field)
         bare.default, bare.default_factory = PydanticUndefined, None
         annotation = Annotated[annotation, bare]
+    elif not required and any(isinstance(one, FieldInfo) and not one.is_required() for one in inner):
+        # As in Python, the default behind '=' holds, whatever the annotation says of one.
+        kind = typing.get_args(annotation)[0]
+        kind = typing.Optional[kind] if parameter.default is None else kind  # noqa: UP045 - a value, as below
+        annotation = Annotated[(kind, *inner, Field(parameter.default))]
     elif parameter.default is None and annotation is not Any:
         annotation = typing.Optional[annotation]  # noqa: UP045 - a value, built at run time
     return annotation if required else typing_extensions.NotRequired[annotation]

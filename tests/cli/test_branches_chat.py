@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import io
 import os
@@ -22,7 +23,6 @@ from hookagent.cli.chat import line_mode
 from hookagent.cli.chat.conversation import Conversation, Wishes
 from hookagent.cli.chat.history import FILE_NAME, History
 from hookagent.cli.chat.pipe import work_through
-from hookagent.cli.chat.screen import Screen, ScreenStream
 from hookagent.cli.chat.signals import ChatSignals
 from hookagent.cli.chat.view import View
 from hookagent.cli.console import Console
@@ -41,11 +41,13 @@ class Terminal(io.StringIO):
         return True
 
 
-def talk(script: list[Any], *plugins: Any, verbose: bool = False) -> tuple[Conversation, io.StringIO, io.StringIO]:
+def talk(
+    script: list[Any], *plugins: Any, verbose: bool = False, **options: Any
+) -> tuple[Conversation, io.StringIO, io.StringIO]:
     """A conversation without a terminal, and what it writes to both outputs."""
     out, err = io.StringIO(), io.StringIO()
     console = Console(out, err, {})
-    agent = Agent(model=ScriptedProvider(script), quiet=True, log=False, plugins=list(plugins))
+    agent = Agent(model=ScriptedProvider(script), quiet=True, log=False, plugins=list(plugins), **options)
     return Conversation(console, agent, View(console, live=False, calls=False), Wishes(verbose=verbose)), out, err
 
 
@@ -143,6 +145,21 @@ def test_a_piped_command_may_be_the_end() -> None:
     assert chat.agent.session.turn == 1
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_in_mid_turn_is_the_end_of_the_pipe(number: int, code: int) -> None:
+    async def work() -> str:
+        """Be interrupted."""
+        os.kill(os.getpid(), number)
+        await asyncio.Event().wait()
+        return "never"
+
+    chat, out, _ = talk([{"calls": [{"name": "work"}]}, "Never."], tools=[work])
+    with ChatSignals(chat) as signals:
+        assert work_through(chat, io.StringIO("first\nsecond\n"), signals) == code
+    assert out.getvalue() == ""
+    assert chat.agent.session.turn == 1
+
+
 def test_what_a_plugin_kept_out_is_said_and_hooks_where_they_are_wanted() -> None:
     class Guard:
         @hookimpl
@@ -230,13 +247,3 @@ def test_signals_that_are_ignored_stay_so_and_other_threads_change_none(kind: st
     thread.start()
     thread.join()
     assert inside == [(before, None)]
-
-
-def test_what_prints_takes_the_screen_for_a_terminal_that_can_be_written_to() -> None:
-    screen = Screen(lambda: None)
-    stream = ScreenStream(screen)
-    assert (stream.writable(), stream.isatty(), stream.readable()) == (True, True, False)
-    print("half", end="", file=stream)
-    assert (screen.take_lines(), screen.tail) == ("", "half")
-    print(" a line", file=stream)
-    assert screen.take_lines() == "half a line\n"

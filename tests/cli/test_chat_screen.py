@@ -83,3 +83,13 @@ def test_rows_lose_nothing_and_fit(text: str, width: int) -> None:
     cut = rows(text, width, columns)
     assert "".join(cut) == text
     assert all(sum(map(columns, row)) <= max(width, 2) for row in cut)
+
+
+def test_what_prints_takes_the_screen_for_a_terminal_that_can_be_written_to() -> None:
+    screen = Screen(lambda: None)
+    stream = ScreenStream(screen)
+    assert (stream.writable(), stream.isatty(), stream.readable()) == (True, True, False)
+    print("half", end="", file=stream)
+    assert (screen.take_lines(), screen.tail) == ("", "half")
+    print(" a line", file=stream)
+    assert screen.take_lines() == "half a line\n"

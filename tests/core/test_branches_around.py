@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -224,33 +223,3 @@ def test_a_hook_that_overruns_and_does_not_heed_it_is_left_after_the_grace_time(
     assert (plugin, outcome) == ("stuck", "overran")
     assert detail.startswith("overran its time limit of 60 s (")
     assert words(agent.session.transcript) == (["U go", "A c1", "R c1 error"] if kind == "tool" else ["U go"])
-
-
-# ---- what is no request ----
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        (lambda request: ("hello",), "call_next() takes a Request, not a str"),
-        (lambda request: (), "call_next() takes a Request, not nothing"),
-        (lambda request: (request, 5), "call_next() takes a Request, not a Request and a int"),
-        (lambda request: (replace(request, notes="a note"),), "notes"),
-        (lambda request: (replace(request, notes=("a note",)),), "notes"),
-    ],
-)
-def test_what_is_no_request_is_not_sent_and_the_hook_is_named(given: Any, says: str) -> None:
-    asked: list[Any] = []
-
-    async def model(request: Any) -> Any:
-        asked.append(request)
-        return ANSWER
-
-    async def wraps(request: Any, call_next: Any) -> Any:
-        return await call_next(*given(request))
-
-    agent = make_agent(model, Around("wraps", model=wraps))  # type: ignore[arg-type]
-    with pytest.raises(PluginError, match="plugin 'wraps': hook 'wrap_model_call' ") as raised:
-        agent.run_sync("go")
-    assert says in str(raised.value)
-    assert asked == []

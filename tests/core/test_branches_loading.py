@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from dataclasses import dataclass
-from enum import Enum, IntEnum
 from typing import Any, cast
 
+import pydantic
 import pytest
 
 from hookagent import Agent, ConfigurationError, PluginLoadError, hookimpl
 from hookagent.assembly import check_priced, register_plugin_tools
-from hookagent.discovery import Installed
-from hookagent.frozen import freeze
+from hookagent.discovery import Installed, installed
 from hookagent.host import load_plugins
 from hookagent.limits import Limits
 from hookagent.providers.base import Provider
@@ -52,7 +52,9 @@ def test_an_interrupt_while_a_plugin_is_imported_is_no_fault_of_the_plugin() -> 
         broken.load()
 
 
-@pytest.mark.parametrize(("raised", "seen"), [("KeyboardInterrupt", KeyboardInterrupt), ("SystemExit", PluginLoadError)])
+@pytest.mark.parametrize(
+    ("raised", "seen"), [("KeyboardInterrupt", KeyboardInterrupt), ("SystemExit", PluginLoadError)]
+)
 def test_an_interrupt_while_a_dotted_module_is_imported_passes(
     raised: str, seen: type[BaseException], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,9 +97,7 @@ def test_a_class_that_turns_up_as_a_plugin_is_guessed_wherever_it_comes_from() -
     )
 
 
-def test_options_for_a_plugin_that_has_none_are_refused_by_name(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_options_for_a_plugin_that_has_none_are_refused_by_name(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "optionless.py").write_text(
         "from hookagent import hookimpl\n\n\nclass Plugin:\n    @hookimpl\n    def before_llm(self): pass\n"
     )
@@ -105,16 +105,66 @@ def test_options_for_a_plugin_that_has_none_are_refused_by_name(
 
     class Entry:
         def load(self) -> Any:
-            import optionless
-
-            return optionless.Plugin
+            return importlib.import_module("optionless").Plugin
 
     found = Installed("optionless", "hookagent-optionless 2.0", "optionless:Plugin", cast(Any, Entry()))
     monkeypatch.setattr("hookagent.discovery.installed", lambda group="hookagent": (found,))
     assert [one.distribution for one in load_plugins(["optionless"])] == ["hookagent-optionless 2.0"]
-    with pytest.raises(PluginLoadError, match=r"'optionless' \(hookagent-optionless 2\.0\): takes no options, but was "):
+    with pytest.raises(
+        PluginLoadError, match=r"'optionless' \(hookagent-optionless 2\.0\): takes no options, but was "
+    ):
         load_plugins([{"optionless": {"colour": "red"}}])
     sys.modules.pop("optionless", None)
+
+
+def test_a_plugin_whose_distribution_cannot_be_read_is_there_all_the_same(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken:
+        name = "hookagent-broken"
+
+        @property
+        def version(self) -> str:
+            raise KeyError("Version")
+
+    class Point:
+        name, value, dist = "broken", "broken:plugin", Broken()
+
+    class Alone:
+        name, value, dist = "alone", "alone:plugin", None
+
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Point(), Alone(), Point()])
+    found = installed("hookagent.tested.broken")
+    assert [(one.name, one.distribution) for one in found] == [
+        ("alone", "unknown distribution"),
+        ("broken", "unknown distribution"),
+    ]
+
+
+def test_bad_options_are_told_by_whoever_knows_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Plugin(Looks):
+        class Options(pydantic.BaseModel):
+            ask: list[str] = []
+
+        def __init__(self, options: Any) -> None:
+            self.options = options
+
+    class Entry:
+        def load(self) -> Any:
+            return Plugin
+
+    found = Installed("looks", "hookagent-looks 1.0", "looks:Plugin", cast(Any, Entry()))
+    monkeypatch.setattr("hookagent.discovery.installed", lambda group="hookagent": (found,))
+    [loaded] = load_plugins([{"looks": {"ask": ["shell"]}}])
+    assert loaded.plugin.options.ask == ["shell"]
+    with pytest.raises(PluginLoadError, match=r"'looks' \(hookagent-looks 1\.0\): bad options: ask: Input should be"):
+        load_plugins([{"looks": {"ask": 5}}])
+
+    def problem(name: str, error: Exception) -> Exception:
+        return ConfigurationError(f"agent.yaml:4:3: {name}: {type(error).__name__}")
+
+    with pytest.raises(ConfigurationError, match=r"^agent\.yaml:4:3: looks: ValidationError$"):
+        load_plugins([{"looks": {"ask": 5}}], options_problem=problem)
 
 
 # ---- tools of plugins ----
@@ -189,21 +239,3 @@ def test_limits_are_taken_as_they_are_and_none_means_the_usual_ones() -> None:
     assert make_agent([], limits=limits).session.limits is limits
     with pytest.raises(ConfigurationError, match=r"^limits: expected a mapping or Limits, got 5$"):
         Limits.of(cast(Any, 5))
-
-
-# ---- values ----
-
-
-class Colour(str, Enum):
-    RED = "red"
-
-
-class Size(IntEnum):
-    BIG = 3
-
-
-def test_texts_and_numbers_of_other_types_are_frozen_as_they_are() -> None:
-    frozen = freeze({"colour": Colour.RED, "size": [Size.BIG]})
-    assert frozen["colour"] is Colour.RED
-    assert frozen["size"][0] is Size.BIG
-    assert frozen == {"colour": "red", "size": [3]}

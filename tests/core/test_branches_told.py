@@ -179,7 +179,7 @@ def test_an_interrupt_at_the_very_end_of_a_question_is_the_programs(monkeypatch:
     try:
         question = take_interrupts(lambda: told.append("question"))
         question.__enter__()
-        monkeypatch.setattr(interrupts.signal, "getsignal", look)
+        monkeypatch.setattr(signal, "getsignal", look)
         question.__exit__(None, None, None)
         assert told == ["program"]
         assert interrupts._handler_before is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from enum import IntEnum, StrEnum
 from typing import Any
 
 import pytest
@@ -116,6 +117,21 @@ def test_what_is_no_json_has_no_frozen_form() -> None:
     with pytest.raises(TypeError, match=r"^not a JSON value: object$"):
         freeze(object())
     assert freeze((1, 2)) == [1, 2]
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+class Size(IntEnum):
+    BIG = 3
+
+
+def test_texts_and_numbers_of_other_types_are_frozen_as_they_are() -> None:
+    frozen = freeze({"colour": Colour.RED, "size": [Size.BIG]})
+    assert frozen["colour"] is Colour.RED
+    assert frozen["size"][0] is Size.BIG
+    assert frozen == {"colour": "red", "size": [3]}
 
 
 # ---- the session as plugins see it ----

@@ -106,6 +106,24 @@ def test_a_file_that_others_make_at_the_same_time_is_waited_for(monkeypatch: pyt
     assert broken.asked == 1
 
 
+def test_tables_that_another_process_made_meanwhile_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    look: Callable[[sqlite3.Connection], int] = database_module._version
+
+    def look_before_another_makes_them(connection: sqlite3.Connection) -> int:
+        found = look(connection)
+        monkeypatch.setattr(database_module, "_version", look)
+        other = Database(tmp_path)
+        with other.changing() as theirs:
+            theirs.execute("INSERT INTO sessions VALUES (7, 'theirs', 'a', 'm', '', NULL, NULL, NULL, 1.0)")
+        other.close()
+        return found
+
+    monkeypatch.setattr(database_module, "_version", look_before_another_makes_them)
+    with (database := Database(tmp_path)).using() as connection:
+        assert connection.execute("SELECT key, id FROM sessions").fetchall() == [(7, "theirs")]
+    database.close()
+
+
 # ---- reading what is damaged ----
 
 
@@ -140,7 +158,7 @@ def test_of_a_damaged_file_each_record_is_looked_for_by_itself(store: SessionSto
             damaged: Any = Damaged(connection, {place(key, 3)}, end_is_known=end_is_known)
             found = read_rows(damaged, Stretch(key, 1, 0xFFFF_FFFF))
             assert found == [one for one in whole if one.number != 3]
-            # Where not even the end is known, the search ends once nothing was found for long.
+            # Where the end is not known, the search ends once nothing was found for long.
             assert damaged.looked_for == (len(whole) if end_is_known else len(whole) + 2_001)
         turns = read_rows(damaged, Stretch(key, 1, 0xFFFF_FFFF), ("turn_start", "turn_end"))
         assert [one.kind for one in turns] == ["turn_start", "turn_end"]

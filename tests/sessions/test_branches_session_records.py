@@ -74,7 +74,8 @@ def test_a_value_that_is_nested_too_deeply_is_neither_written_nor_read() -> None
 
 
 def test_a_value_that_looks_like_one_of_our_marks_comes_back_as_it_was() -> None:
-    for value in ({"$object": {"$number": float("inf")}}, {"$number": float("-inf")}, {"$object": [2**2000]}):
+    marked = {"$marked": {"$number": "5"}}
+    for value in (marked, {"$object": {"$number": float("inf")}}, {"$number": float("-inf")}, {"$object": [2**2000]}):
         assert json_value(json_text(value)) == value
 
 

@@ -69,6 +69,19 @@ def test_a_field_that_gets_its_default_later_has_it_all_the_same() -> None:
     assert (tool.validate({}), tool.validate({"text": "a"})) == ({"text": "none"}, {"text": "a"})
 
 
+@pytest.mark.parametrize("default", [8, None])
+def test_of_two_defaults_the_one_of_python_holds(default: Any) -> None:
+    def count(most: Annotated[int, Field(7, ge=1)] = default) -> int:
+        return most
+
+    tool = Tool.from_callable(count)
+    assert tool.parameters["properties"]["most"]["default"] == default
+    assert tool.validate({}).get("most", default) == default
+    assert tool.validate({"most": 3}) == {"most": 3}
+    with pytest.raises(ArgumentsError, match="most"):
+        tool.validate({"most": 0})
+
+
 def test_a_portable_typed_dict_is_taken_as_it_is() -> None:
     def visit(place: Portable) -> str:
         return place["name"]

@@ -92,15 +92,9 @@ class OpenAIChatProvider:
         try:
             async with events:
                 whole = await unstreamed_body(events, self.name, self.model)
-                if whole is not None:
-                    from openai.types.chat import ChatCompletion
-
-                    for delta in reader.read(ChatCompletion.construct(**whole)):
+                async for event in events if whole is None else _only(whole):
+                    for delta in reader.read(event):
                         yield delta
-                else:
-                    async for event in events:
-                        for delta in reader.read(event):
-                            yield delta
             message = priced(reader.message())
         except ProviderError:
             raise
@@ -145,3 +139,10 @@ class OpenAIChatProvider:
         own = self._connection.has_own_key
         url = self._connection.base_url or ""
         return provider_error(error, self.name, self.model, key=key, key_name="" if own else "OPENAI_API_KEY", url=url)
+
+
+async def _only(whole: dict[str, Any]) -> AsyncIterator[Any]:
+    """A reply that came at once, as a stream of one chunk."""
+    from openai.types.chat import ChatCompletion
+
+    yield ChatCompletion.construct(**whole)
