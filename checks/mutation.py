@@ -67,6 +67,7 @@ TARGETS = {
         ("hookagent/dispatch.py", "hookagent/implementations.py"),
         (
             "tests/core/test_dispatch.py",
+            "tests/core/test_branches_blame.py",
             "tests/core/test_branches_dispatch.py",
             "tests/core/test_branches_hook_times.py",
             "tests/core/test_branches_listening.py",

@@ -250,9 +250,9 @@ class Dispatcher:
             return None, None
         return outcome.value, outcome.error
 
-    def charge(self, implementation: Implementation, start: float, others: float = 0.0) -> float:
-        """Book one call; `others` are seconds spent in what it called. Returns its own seconds."""
-        seconds = self.monotonic() - start - others
+    def charge(self, implementation: Implementation, start: float) -> float:
+        """Book one call that began at `start`. Returns its seconds."""
+        seconds = self.monotonic() - start
         self.book(implementation, seconds)
         return seconds
 
