@@ -31,8 +31,10 @@ WINDOW_TESTS = (
 )
 # Those that look at one step of the loop each; the tables that go through all of it take a minute for each mutant.
 LOOP_TESTS = (
-    "abort agent_tools answers box_rounds branches_budget branches_calls branches_gates branches_loop branches_model "
-    "branches_rounds branches_turns direct_calls ending hook_order limits message_order model_call too_long"
+    "abort agent_box agent_queues agent_tools alone alone_abort answers box_behaviour box_queues box_rounds "
+    "branches_budget branches_calls branches_ends branches_gates branches_loop branches_misuse branches_model "
+    "branches_rarely branches_rounds branches_told branches_turns branches_waiting direct_calls ending gates "
+    "hook_order last_words limits message_order model_call nested_gates nesting stray_cancel too_long"
 ).split()
 
 
