@@ -79,4 +79,5 @@ def test_what_has_no_code_is_at_an_unknown_place() -> None:
         def __call__(self) -> None: ...
 
     assert place_of(Callable()) == "unknown place"
-    assert place_of(place_of).endswith(f"implementations.py:{place_of.__code__.co_firstlineno}")
+    code = test_what_has_no_code_is_at_an_unknown_place.__code__
+    assert place_of(test_what_has_no_code_is_at_an_unknown_place) == f"{code.co_filename}:{code.co_firstlineno}"
