@@ -20,8 +20,9 @@ ValueT = TypeVar("ValueT")
 _lock = threading.RLock()  # a garbage collection may come while it is held, and end an agent
 _loop: asyncio.AbstractEventLoop | None = None
 _AGAIN_SECONDS = 0.1
-# On Windows no signal interrupts the waiting for a lock: there it has to end by itself now and then.
-_PATIENCE_SECONDS = 0.1 if sys.platform == "win32" else None
+# Waiting for a lock has to end by itself now and then: on Windows no signal interrupts it, and elsewhere one that comes
+# in the moment before it begins does not.
+_PATIENCE_SECONDS = 0.1 if sys.platform == "win32" else 1.0
 
 LOOP_THREAD = "hookagent-loop"
 """The name of the loop's thread."""
