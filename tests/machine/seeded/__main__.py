@@ -17,7 +17,7 @@ from tests.machine.seeded.fault import Fault
 from tests.machine.seeded.table import FAULTS
 
 SEEDS = (0, 1, 2)
-EXAMPLES = 400
+EXAMPLES = 2500
 CONTROL_EXAMPLES = 100
 _FOUND = re.compile(r"^tests\.machine\.\w+\.(?:Found|Hangs)Error: (.*)$", re.MULTILINE)
 
