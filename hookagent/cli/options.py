@@ -52,6 +52,11 @@ _TOOLS = click.option(
 )
 _MODEL = click.option("-m", "--model", "model", metavar="PROVIDER:MODEL", help="The model that answers.")
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+_DENY = click.option("--deny", multiple=True, metavar="PATTERN", help="Never run calls of this tool or pattern.")
+_ASK = click.option("--ask", multiple=True, metavar="PATTERN", help="Ask before calls of this tool or pattern.")
+_ALLOW = click.option(
+    "--allow", multiple=True, metavar="PATTERN", help="Do not ask before calls of this tool or pattern."
+)
 _DEBUG = click.option("--debug", is_flag=True, help="Print the log and tracebacks on standard error.")
 
 
@@ -77,6 +82,13 @@ def configuration_options(command: CommandT) -> CommandT:
 def agent_options(command: CommandT) -> CommandT:
     """Add -c, -m, -t, -p, -o and --debug to a command."""
     for option in (_DEBUG, _OVERRIDES, _PLUGINS, _TOOLS, _MODEL, _FILE):
+        command = option(command)
+    return command
+
+
+def approval_options(command: CommandT) -> CommandT:
+    """Add --deny, --ask and --allow to a command: rules of `human-approval` for this run."""
+    for option in (_ALLOW, _ASK, _DENY):
         command = option(command)
     return command
 

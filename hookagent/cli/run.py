@@ -10,7 +10,7 @@ import click
 
 from hookagent.cli.console import Console
 from hookagent.cli.limit_options import limit_options, take_limits
-from hookagent.cli.options import Choices, agent_options, pass_console
+from hookagent.cli.options import Choices, agent_options, approval_options, pass_console
 from hookagent.cli.session_options import session_options, take_session
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="One event a line on standard output, the result last.")
 @limit_options
 @session_options
-@click.option("--deny", multiple=True, metavar="PATTERN", help="Never run calls of this tool or pattern.")
-@click.option("--ask", multiple=True, metavar="PATTERN", help="Ask before calls of this tool or pattern.")
-@click.option("--allow", multiple=True, metavar="PATTERN", help="Do not ask before calls of this tool or pattern.")
+@approval_options
 @agent_options
 @pass_console
 def run(

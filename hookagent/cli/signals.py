@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, Self
 
 from hookagent.agent import DEFAULT_GRACE_SECONDS
 from hookagent.cli.console import Console
@@ -43,26 +43,15 @@ def leave_now(code: int) -> None:
     os._exit(code)
 
 
-class Interrupts:
-    """While it is entered, a signal calls `abort(reason)`, and a second one ends the process at once.
+class SignalScope:
+    """Hands the signals of `REASONS` to `_handle` while it is entered.
 
-    While a question is open, Ctrl-C is the answer to it, and neither counts nor aborts (see `take_interrupts`).
-    `received` is the first signal, or None; its exit code is also that of the second one, which `leave` is called
-    with. What still holds the run up `grace_seconds` after the first one is named. Outside of the main thread, where
-    signals cannot be handled, and for a signal that the caller ignores, it changes nothing.
+    `received` is the signal that decides, or None. Outside of the main thread, where signals cannot be handled, and for
+    a signal that the caller ignores, it changes nothing.
     """
 
-    def __init__(
-        self,
-        abort: Callable[[str], object],
-        console: Console,
-        leave: Callable[[int], object] = leave_now,
-        grace_seconds: float = DEFAULT_GRACE_SECONDS,
-    ) -> None:
+    def __init__(self) -> None:
         self.received: int | None = None
-        self._overdue = Overdue(console.say, grace_seconds)
-        self._stack = ExitStack()
-        self._abort, self._console, self._leave = abort, console, leave
         self._before: dict[int, Any] = {}
 
     @property
@@ -70,14 +59,8 @@ class Interrupts:
         """The exit code that the received signal stands for, or None."""
         return None if self.received is None else CODES[self.received]
 
-    def abort_again(self) -> None:
-        """Abort if a signal has come: for the moment when a run begins, which may be just after the signal."""
-        if self.received is not None:
-            self._abort(REASONS[self.received])
-
-    def __enter__(self) -> Interrupts:
+    def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._stack.enter_context(self._overdue)
             for number in REASONS:
                 if signal.getsignal(number) not in (signal.SIG_IGN, None):
                     self._before[number] = signal.signal(number, self._handle)
@@ -89,6 +72,45 @@ class Interrupts:
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before.clear()
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        raise NotImplementedError
+
+
+class Interrupts(SignalScope):
+    """While it is entered, a signal calls `abort(reason)`, and a second one ends the process at once.
+
+    While a question is open, Ctrl-C is the answer to it, and neither counts nor aborts (see `take_interrupts`).
+    `received` is the first signal, or None; its exit code is also that of the second one, which `leave` is called
+    with. What still holds the run up `grace_seconds` after the first one is named.
+    """
+
+    def __init__(
+        self,
+        abort: Callable[[str], object],
+        console: Console,
+        leave: Callable[[int], object] = leave_now,
+        grace_seconds: float = DEFAULT_GRACE_SECONDS,
+    ) -> None:
+        super().__init__()
+        self._overdue = Overdue(console.say, grace_seconds)
+        self._stack = ExitStack()
+        self._abort, self._console, self._leave = abort, console, leave
+
+    def abort_again(self) -> None:
+        """Abort if a signal has come: for the moment when a run begins, which may be just after the signal."""
+        if self.received is not None:
+            self._abort(REASONS[self.received])
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._stack.enter_context(self._overdue)
+        return super().__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, traceback)
         self._stack.close()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Callable
-from types import FrameType, TracebackType
-from typing import Any
+from types import FrameType
 
 from hookagent.cli.chat.conversation import Conversation
 from hookagent.cli.held_up import held_up_at
-from hookagent.cli.signals import CODES, INTERRUPTING, REASONS, leave_now
+from hookagent.cli.signals import CODES, INTERRUPTING, REASONS, SignalScope, leave_now
 from hookagent.interrupts import pass_interrupt
 
 ENDING = "hookagent: interrupted; ending the turn"
@@ -25,44 +23,23 @@ def still_ending() -> str:
     return f"hookagent: the turn has not ended: {place} blocks the event loop; Ctrl-C again leaves at once"
 
 
-class ChatSignals:
+class ChatSignals(SignalScope):
     """While it is entered, a signal in mid-turn aborts the turn; the third one in the same turn leaves at once.
 
     While a question is open, Ctrl-C is the answer to it, and nothing else (see `take_interrupts`). Between turns
     Ctrl-C is a KeyboardInterrupt and SIGTERM a SystemExit. `received` is the first signal of the last turn, or
-    SIGTERM where that came too, or None. Outside of the main thread, and for a signal that is ignored, it changes
-    nothing.
+    SIGTERM where that came too, or None.
     """
 
     def __init__(self, conversation: Conversation, leave: Callable[[int], object] = leave_now) -> None:
-        self.received: int | None = None
+        super().__init__()
         self._count = 0
         self._conversation, self._leave = conversation, leave
-        self._before: dict[int, Any] = {}
-
-    @property
-    def code(self) -> int | None:
-        """The exit code that the received signal stands for, or None."""
-        return None if self.received is None else CODES[self.received]
 
     def forget(self) -> None:
         """Before a turn: count from the beginning."""
         self.received = None
         self._count = 0
-
-    def __enter__(self) -> ChatSignals:
-        if threading.current_thread() is threading.main_thread():
-            for number in REASONS:
-                if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                    self._before[number] = signal.signal(number, self._handle)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        self._before.clear()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         conversation = self._conversation
