@@ -12,6 +12,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from hookagent.agent import DEFAULT_GRACE_SECONDS
+from hookagent.cli.aside import Aside
 from hookagent.cli.console import Console
 from hookagent.cli.failure import INTERRUPTED, TERMINATED
 from hookagent.cli.held_up import Overdue
@@ -33,13 +34,7 @@ _ADVICE = {
 
 
 def leave_now(code: int) -> None:
-    """End the process without waiting for anything."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            if stream is not None:
-                stream.flush()
-        except (OSError, ValueError):
-            continue
+    """End the process without waiting for anything, be it a stream that nobody reads."""
     os._exit(code)
 
 
@@ -47,12 +42,16 @@ class SignalScope:
     """Hands the signals of `REASONS` to `_handle` while it is entered.
 
     `received` is the signal that decides, or None. Outside of the main thread, where signals cannot be handled, and for
-    a signal that the caller ignores, it changes nothing.
+    a signal that the caller ignores, it changes nothing. A handler says things with `_say`, which writes to the
+    console from another thread.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, console: Console) -> None:
         self.received: int | None = None
         self._before: dict[int, Any] = {}
+        self._stack = ExitStack()
+        self._console = console
+        self._aside = Aside(self._write)
 
     @property
     def code(self) -> int | None:
@@ -61,6 +60,7 @@ class SignalScope:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
+            self._stack.enter_context(self._aside)
             for number in REASONS:
                 if signal.getsignal(number) not in (signal.SIG_IGN, None):
                     self._before[number] = signal.signal(number, self._handle)
@@ -72,9 +72,17 @@ class SignalScope:
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before.clear()
+        self._stack.close()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         raise NotImplementedError
+
+    def _say(self, line: str) -> None:
+        self._aside.say(line)
+
+    def _write(self, line: str) -> None:
+        self._console.break_line()
+        self._console.say(line)
 
 
 class Interrupts(SignalScope):
@@ -92,10 +100,9 @@ class Interrupts(SignalScope):
         leave: Callable[[int], object] = leave_now,
         grace_seconds: float = DEFAULT_GRACE_SECONDS,
     ) -> None:
-        super().__init__()
+        super().__init__(console)
         self._overdue = Overdue(console.say, grace_seconds)
-        self._stack = ExitStack()
-        self._abort, self._console, self._leave = abort, console, leave
+        self._abort, self._leave = abort, leave
 
     def abort_again(self) -> None:
         """Abort if a signal has come: for the moment when a run begins, which may be just after the signal."""
@@ -107,12 +114,6 @@ class Interrupts(SignalScope):
             self._stack.enter_context(self._overdue)
         return super().__enter__()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        super().__exit__(kind, error, traceback)
-        self._stack.close()
-
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if number in INTERRUPTING and self.received is None and pass_interrupt():
             return
@@ -120,7 +121,6 @@ class Interrupts(SignalScope):
             self._leave(CODES[self.received])
             return
         self.received = number
-        self._console.break_line()
-        self._console.say(f"hookagent: {_ADVICE[number]}")
+        self._say(f"hookagent: {_ADVICE[number]}")
         self.abort_again()
         self._overdue.begin()

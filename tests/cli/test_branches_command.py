@@ -23,7 +23,6 @@ from hookagent.cli.held_up import Overdue, held_up_at
 from hookagent.cli.json_lines import JsonLines
 from hookagent.cli.progress import Progress, Ticker
 from hookagent.cli.session_rows import row_json, session_rows
-from hookagent.cli.signals import leave_now
 from hookagent.events import ToolProgress
 from hookagent.limits import Limits
 from hookagent.messages import ToolCall
@@ -57,27 +56,6 @@ def test_a_console_without_outputs_says_nothing_and_is_not_broken_by_it() -> Non
     console.write("answer\n")
     console.say("said")
     assert (console.reader_gone, console.failure, console.live) == (False, None, False)
-
-
-def test_who_leaves_at_once_writes_what_is_left_where_there_is_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Flushed(io.StringIO):
-        times = 0
-
-        def flush(self) -> None:
-            self.times += 1
-            raise BrokenPipeError
-
-    codes: list[int] = []
-    monkeypatch.setattr(os, "_exit", codes.append)
-    for out in (None, Flushed()):
-        err = Flushed()
-        monkeypatch.setattr(sys, "stdout", out)
-        monkeypatch.setattr(sys, "stderr", err)
-        leave_now(143)
-        assert err.times == 1
-        assert out is None or out.times == 1
-    monkeypatch.undo()
-    assert codes == [143, 143]
 
 
 def test_a_closed_stream_is_no_terminal() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hookagent.cli import aside
 from hookagent.cli.console import Console
 from hookagent.cli.signals import Interrupts
 
@@ -152,6 +155,27 @@ def test_a_signal_before_the_run_is_not_lost() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         interrupts.abort_again()
     assert reasons == ["terminated", "terminated"]
+
+
+def test_signals_in_the_middle_of_a_write_are_heard_and_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupting(io.BytesIO):
+        signals = 2
+
+        def write(self, data: Any) -> int:
+            # The stream above is in the middle of a write now, and refuses another one of the same thread.
+            while self.signals and threading.current_thread() is threading.main_thread():
+                self.signals -= 1
+                os.kill(os.getpid(), signal.SIGINT)
+            return super().write(data)
+
+    monkeypatch.setattr(aside, "_PATIENCE_SECONDS", 0.0)
+    written = Interrupting()
+    console = Console(None, io.TextIOWrapper(io.BufferedWriter(written), line_buffering=True), {})
+    heard: list[Any] = []
+    with Interrupts(heard.append, console, heard.append):
+        console.say("under way")
+    assert heard == ["interrupted", 130]
+    assert written.getvalue() == b"under way\nhookagent: interrupted; ending the run (Ctrl-C again leaves at once)\n"
 
 
 def test_an_ignored_signal_stays_ignored() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -46,6 +47,13 @@ def wait_in_a_thread(context: ToolContext) -> str:
     context.report_progress("started")
     context.abort.wait()
     return "ended in order"
+
+
+@tool(effect="reads")
+async def shout() -> str:
+    """Print more than anybody reads."""
+    print("x" * 1_000_000)
+    return "done"
 
 
 @tool(effect="reads")
@@ -242,3 +250,35 @@ def test_a_second_signal_leaves_at_once_with_the_code_of_the_first(second: signa
         out, err = read_to_the_end(process)
     assert (process.returncode, out) == (code, ""), err
     assert err == ""
+
+
+def leave_by_signals(process: subprocess.Popen[str]) -> None:
+    """Press Ctrl-C again and again, which the caller's watchdog bounds."""
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.1)
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_signals_end_a_run_whose_answer_nobody_reads(options: Sequence[str], folder: Path) -> None:
+    with started(run_words(folder, f"- {'x' * 1_000_000}\n", *options, "go"), folder) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        # More than what is written before the answer, so that the rest of the answer now waits for a reader.
+        process.stdout.read(100_000)
+        leave_by_signals(process)
+        err = process.stderr.read()
+    assert process.returncode == 130, err
+    assert "internal error" not in err
+
+
+def test_signals_end_a_run_whose_standard_error_nobody_reads(folder: Path) -> None:
+    script = f"- calls: [{{name: shout}}]\n{ANSWER}"
+    with started(run_words(folder, script, "go", tool="shout"), folder) as process:
+        assert process.stderr is not None
+        process.stderr.read(100_000)
+        leave_by_signals(process)
+        err = process.stderr.read()
+    assert process.returncode == 130
+    assert "internal error" not in err

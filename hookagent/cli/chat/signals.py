@@ -32,7 +32,7 @@ class ChatSignals(SignalScope):
     """
 
     def __init__(self, conversation: Conversation, leave: Callable[[int], object] = leave_now) -> None:
-        super().__init__()
+        super().__init__(conversation.console)
         self._count = 0
         self._conversation, self._leave = conversation, leave
 
@@ -56,6 +56,5 @@ class ChatSignals(SignalScope):
         if self._count > 2:
             self._leave(CODES[self.received])
             return
-        conversation.console.break_line()
-        conversation.console.say(ENDING if self._count == 1 else still_ending())
+        self._say(ENDING if self._count == 1 else still_ending())
         conversation.abort(REASONS[number])
