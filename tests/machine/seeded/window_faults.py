@@ -36,7 +36,7 @@ FAULTS = (
     Fault(
         "window-too-long-sent-again",
         "A request that was refused as too long is sent once more, unchanged.",
-        "hookagent/loop/model_call.py",
+        "hookagent/loop/request.py",
         "    return len(now) < len(before) or",
         "    return len(now) <= len(before) or",
     ),
