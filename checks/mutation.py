@@ -33,8 +33,12 @@ WINDOW_TESTS = (
 LOOP_TESTS = (
     "abort agent_box agent_queues agent_tools alone alone_abort answers box_behaviour box_queues box_rounds "
     "branches_budget branches_calls branches_ends branches_gates branches_loop branches_misuse branches_model "
-    "branches_rarely branches_rounds branches_told branches_turns branches_waiting direct_calls ending gates "
-    "hook_order last_words limits message_order model_call nested_gates nesting stray_cancel too_long"
+    "branches_rarely branches_rounds branches_told branches_turns branches_waiting direct_calls ending "
+    "exact_alone exact_asking exact_asking_ends exact_budget exact_call_limits exact_calls exact_calls_around "
+    "exact_changed_results exact_direct exact_ending exact_execution exact_execution_ends exact_messages_in "
+    "exact_model_call exact_replies exact_request exact_results exact_run exact_run_nested exact_starting "
+    "exact_tool_round exact_turn exact_turn_ends exact_turn_told gates hook_order last_words limits message_order "
+    "model_call nested_gates nesting stray_cancel too_long"
 ).split()
 
 
@@ -73,6 +77,7 @@ TARGETS = {
             "tests/core/test_branches_dispatch.py",
             "tests/core/test_branches_hook_times.py",
             "tests/core/test_branches_listening.py",
+            "tests/core/test_exact_dispatch.py",
             "tests/core/test_message_order.py",
             "tests/core/test_stray_cancel.py",
         ),
@@ -94,8 +99,8 @@ pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "checks.quick_first"]
 pytest_add_cli_args_test_selection = {tests}
 # A worker is forked from a process that has run no test: sessions and threads of one test reach no other.
 process_isolation = "forkserver"
-timeout_multiplier = 5.0
-timeout_constant = 4.0
+timeout_multiplier = 4.0
+timeout_constant = 3.0
 use_git_change_detection = false
 """
 

@@ -295,6 +295,12 @@ class _ModelChain(Chain):
 
 class _ToolChain(Chain):
     def down(self, layer: Layer, *given: Any) -> Coroutine[Any, Any, Any]:
+        if given:
+            got = " and ".join(f"a {type(one).__name__}" for one in given)
+            raise MiscalledError(
+                f"call_next() takes nothing here, not {got}: exactly the call that the gates let pass is run; "
+                "return Amend(arguments) from 'before_each_tool' to change it"
+            )
         index = layer.index + 1
         if index < len(self.implementations):
             return Layer(self, index, layer.value).run()

@@ -70,7 +70,7 @@ class Layer:
             # Mostly it is what it got, and got once.
             as_got = self._saw_abort or (given and result is given[-1]) or any(result is one for one in given)
             if not as_got:
-                _check(implementation, result)
+                _check(implementation, result, abort.aborted)
         except BaseException as raised:
             error = raised
         if self._deadline is not None:
@@ -181,10 +181,12 @@ class Layer:
         self._task.cancel()
 
 
-def _check(implementation: Implementation, value: Any) -> None:
+def _check(implementation: Implementation, value: Any, aborted: bool) -> None:
     """Check what a hook returned instead of what `call_next` gave it."""
     if isinstance(value, Aborted):
-        return
+        if aborted:
+            return
+        raise WrongReturnError("returned an Aborted, but nobody aborted the run; call agent.abort(reason) to do that")
     if value is None:
         raise WrongReturnError("returned None; it must return what call_next() gave (forgotten the return?)")
     read_return(implementation.hook, implementation.plugin, value)

@@ -12,7 +12,7 @@ from contextvars import copy_context
 from typing import Any
 
 from hookagent.loop.calls import CallState
-from hookagent.loop.results import ABANDONED, keep_result, settle, store_result
+from hookagent.loop.results import ABANDONED, cancelled_result, keep_result, settle, store_result
 from hookagent.loop.run import Run
 from hookagent.loop.starting import begin, carried_out, execution_of, not_run
 from hookagent.messages import ToolResult
@@ -43,9 +43,7 @@ async def execute_alone(run: Run, state: CallState) -> None:
     try:
         if hooks.wrap_tool_call or tool.time_limit is not None:
             value = await carried_out(run, state, context)  # these come to an end by themselves
-        elif abort.aborted:
-            error = asyncio.CancelledError()  # somebody who heard of its start wanted none
-        else:
+        elif not abort.aborted:  # else somebody who heard of its start wanted none
             stopped = supervisor.cancelled_after_grace if patient else supervisor.cancelled_at_abort
             stopped[task] = None
             try:
@@ -53,7 +51,7 @@ async def execute_alone(run: Run, state: CallState) -> None:
                     execution_of(run, state, context), copy_context().run, task, supervisor.is_grace_over
                 )
             finally:
-                stopped.pop(task, None)
+                del stopped[task]
     except BaseException as raised:
         error = raised
     if error is None and type(value) is Execution and not is_disturbed(task, cancels):
@@ -73,13 +71,13 @@ async def execute_alone(run: Run, state: CallState) -> None:
 async def _stopped(run: Run, state: CallState, value: Any, error: BaseException | None, cancels: int) -> None:
     """Store the result of a call that was left, cancelled or brought to an end by a hook."""
     supervisor = run.supervisor
-    task = supervisor.own_task or supervisor.task
+    task = supervisor.task
     cancelled_itself = False
     if is_disturbed(task, cancels):
         if error is not None and from_outside(error) and not run.aborted:
             # The run's own task was cancelled: this ends as an abort does, and is raised when the call has its result.
             supervisor.abort.set("cancelled")
-            await settle(run, state, Contained(None, error))
+            await store_result(run, state, cancelled_result(run, state.call.id))
             raise error
         cancelled_itself = await take_back_cancellation(task, cancels)
     if type(value) is Left:

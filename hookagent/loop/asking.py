@@ -27,8 +27,7 @@ async def ask_around(run: Run, provider: Provider, request: Request) -> Assistan
         try:
             return await _stream(run, provider, current)
         except asyncio.CancelledError as cancelled:
-            own = task is not run.supervisor.own_task and task.cancelling() > cancels  # a hook made it, and may end it
-            if own or run.abort.aborted or from_outside(cancelled):
+            if run.abort.aborted or from_outside(cancelled):
                 raise
             await take_back_cancellation(task, cancels)
             raise _cancelled_within(provider) from cancelled
@@ -50,7 +49,7 @@ async def ask_in_line(run: Run, provider: Provider, request: Request, begun: boo
         if isinstance(reply, Left):  # a provider that goes on whatever it is told
             Work(supervisor.loop, reply.go_on(), context=supervisor.context)
             reply = Aborted(supervisor.abort.reason)
-        if run.abort.aborted and task.cancelling() > cancels:
+        if task.cancelling() > cancels:  # by the abort, or by a provider that replied all the same
             await take_back_cancellation(task, cancels)
         return reply
     except asyncio.CancelledError as cancelled:
@@ -62,7 +61,7 @@ async def ask_in_line(run: Run, provider: Provider, request: Request, begun: boo
         await take_back_cancellation(task, cancels)
         raise _cancelled_within(provider) from cancelled
     finally:
-        supervisor.cancelled_at_abort.pop(task, None)
+        del supervisor.cancelled_at_abort[task]
 
 
 def _cancelled_within(provider: Provider) -> ProviderError:

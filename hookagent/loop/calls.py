@@ -84,7 +84,6 @@ class CallState:
         """Find the tool and validate the arguments; what fails becomes `problem`."""
         call = self.call
         tool = self.tool = registry.get(call.name)
-        self.keywords = None
         if self.cut:
             return
         self.not_found = tool is None

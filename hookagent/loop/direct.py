@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from hookagent.errors import PluginError
 from hookagent.frozen import freeze
 from hookagent.loop.answers import resolve, still_suspended
@@ -44,12 +46,22 @@ async def run_call(run: Run, call: ToolCall) -> ToolResult:
         if isinstance(raised, PluginError):
             run.fail_outer(raised)
     if state.result is None:
-        reason = "aborted by user" if run.aborted else f"{failure}" if failure is not None else "the run was stopped"
         try:
-            await store_result(run, state, ToolResult(f"not run: {reason}", True, "not_run", call.id))
+            await store_result(run, state, ToolResult(f"not run: {_why(run, failure)}", True, "not_run", call.id))
         except INTERRUPTING as raised:
             failure = graver(failure, raised)
     if failure is not None:
         raise failure
     assert state.result is not None
     return state.result
+
+
+def _why(run: Run, failure: BaseException | None) -> str:
+    """What kept a call from running: an abort, or else the failure that there is."""
+    if run.aborted:
+        return "aborted by user"
+    if isinstance(failure, KeyboardInterrupt):
+        return "interrupted"
+    if isinstance(failure, asyncio.CancelledError):
+        return "cancelled"
+    return str(failure) or type(failure).__name__

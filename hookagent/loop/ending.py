@@ -30,8 +30,7 @@ async def after_failure(run: Run, failure: BaseException) -> End:
     source = failure.plugin if isinstance(failure, PluginError) else "hookagent"
     run.emit(ErrorEvent, "plugin", source, reason)
     await _close(run, f"not run: {reason}")
-    hook = failure.hook if isinstance(failure, PluginError) else ""
-    if hook not in ("on_error", "on_event", "on_complete"):
+    if not (isinstance(failure, PluginError) and failure.hook in ("on_error", "on_event")):
         for implementation in run.hooks.on_error:
             if implementation.plugin not in run.dispatch.failed:
                 await _listed(run, run.dispatch.one(implementation, failure, None))
@@ -40,7 +39,7 @@ async def after_failure(run: Run, failure: BaseException) -> End:
 
 async def after_interrupt(run: Run, stop: BaseException) -> tuple[End, BaseException | None]:
     """The run's own task was cancelled, or a keyboard interrupt came: close the round and end as aborted."""
-    _take_back_cancellation(stop)
+    _take_back_cancellation()
     what = "interrupted" if isinstance(stop, KeyboardInterrupt) else "cancelled"
     run.supervisor.abort.set(what)
     await _close(run, f"not run: {what}")
@@ -61,11 +60,11 @@ async def await_stray(run: Run) -> None:
             await asyncio.sleep(0)
 
 
-def _take_back_cancellation(stop: BaseException) -> None:
+def _take_back_cancellation() -> None:
     task = asyncio.current_task()
-    if isinstance(stop, asyncio.CancelledError) and task is not None:
-        while task.cancelling():
-            task.uncancel()
+    assert task is not None
+    while task.cancelling():
+        task.uncancel()
 
 
 async def _close(run: Run, reason: str) -> None:
@@ -74,11 +73,11 @@ async def _close(run: Run, reason: str) -> None:
 
 
 async def complete(run: Run, end: End) -> None:
-    """Fire `on_complete`, always; what it adds is kept for the next turn."""
+    """Fire `on_complete`, always; what it adds is kept for the next turn, unless this one was aborted."""
     outcome = Outcome(end.status, end.answer, end.reason, end.limit, run.state.turn_usage, run.state.turn)
     for implementation in run.hooks.on_complete:
         returned = await _listed(run, run.dispatch.one(implementation, outcome))
-        if returned is not None and end.status != "aborted":
+        if returned is not None:
             store_added(run, returned.messages)
 
 
@@ -90,7 +89,7 @@ async def _listed(run: Run, step: Coroutine[Any, Any, Returned | None] | Corouti
     try:
         return await step
     except (KeyboardInterrupt, asyncio.CancelledError) as stop:
-        _take_back_cancellation(stop)
+        _take_back_cancellation()
         run.interrupt = run.interrupt or stop
     except Exception as failure:
         run.errors.append(str(failure) or type(failure).__name__)

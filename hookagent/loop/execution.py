@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from hookagent.loop.alone import execute_alone
 from hookagent.loop.calls import CallState
-from hookagent.loop.results import ABANDONED, INTERRUPTING, graver, settle, store_result
+from hookagent.loop.results import ABANDONED, INTERRUPTING, LEFT_BEHIND, cancelled_result, graver, settle, store_result
 from hookagent.loop.run import Run
 from hookagent.loop.starting import begin, carried_out, not_run
 from hookagent.messages import ToolResult
@@ -56,6 +56,13 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
                         failure = failure if raised is None else graver(failure, raised)
                         continue
                     context = begin(run, state)
+                    if run.abort.aborted and not run.hooks.wrap_tool_call:
+                        context.finish()
+                        try:
+                            await store_result(run, state, cancelled_result(run, state.call.id))
+                        except INTERRUPTING as error:
+                            failure = graver(failure, error)
+                        break
                     work = Work(supervisor.loop, carried_out(run, state, context), ended)
                     running[work] = (state, context)
             if not running:
@@ -85,8 +92,9 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
             work.cancel()
     for state, context in running.values():
         context.finish()
+        text = ABANDONED if run.abort.aborted else LEFT_BEHIND
         try:
-            await store_result(run, state, ToolResult(ABANDONED, True, "interrupted", state.call.id))
+            await store_result(run, state, ToolResult(text, True, "interrupted", state.call.id))
         except INTERRUPTING as error:
             failure = graver(failure, error)
     if failure is not None:

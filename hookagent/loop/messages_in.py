@@ -52,8 +52,8 @@ async def accept_user(run: Run, message: UserMessage) -> End | None:
             _refuse(run, original)
             return End("stopped", f"'{implementation.plugin}' stopped the run: {returned.verdict.reason}")
         if returned.replacement is not None:
-            # Whose message it is and how it came stays true, whatever the plugin wrote there.
-            message = replace(returned.replacement, origin=original.origin, via=original.via)
+            # That it is a person's, and how it came, stays true, whatever the plugin wrote there.
+            message = replace(returned.replacement, origin=None, via=original.via)
         added.extend(returned.messages)
     if not run.box.still_wanted(original):
         return None

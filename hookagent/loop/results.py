@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from hookagent.errors import PluginError, describe_error
 from hookagent.events import ErrorEvent, ToolEnd
@@ -17,6 +17,7 @@ from hookagent.tools.text import bounded_text, to_text
 from hookagent.work import Contained
 
 ABANDONED = "aborted by user: the tool did not stop in the grace time; it may still be running, and may have run"
+LEFT_BEHIND = "the run failed: the tool did not stop in the grace time; it may still be running, and may have run"
 MAY_HAVE_RUN = "interrupted: it was started, and may have run"
 NOT_STARTED = "not run: aborted by user before it started"
 
@@ -40,17 +41,27 @@ async def settle(run: Run, state: CallState, outcome: Contained) -> None:
     if isinstance(error, PluginError):
         told = state.raised
         text = f"the call failed closed: {error}" + (f"; the tool itself raised {describe_error(told)}" if told else "")
-        await store_result(run, state, ToolResult(text, True, "error", call_id, "PluginError"), told)
-        raise error
+        await _store_and_raise(run, state, ToolResult(text, True, "error", call_id, "PluginError"), error, told)
     if isinstance(error, KeyboardInterrupt):
         text = "interrupted: the tool was stopped by a keyboard interrupt; it may have run"
-        await store_result(run, state, ToolResult(text, True, "interrupted", call_id, "KeyboardInterrupt"))
-        raise error
+        await _store_and_raise(run, state, ToolResult(text, True, "interrupted", call_id, "KeyboardInterrupt"), error)
     if isinstance(error, asyncio.CancelledError) or error is None:
         await store_result(run, state, cancelled_result(run, call_id))
         return
-    text = to_text(describe_error(error), run.result_limit)
+    text = describe_error(error)
     await store_result(run, state, ToolResult(text, True, "error", call_id, type(error).__name__), error)
+
+
+async def _store_and_raise(
+    run: Run, state: CallState, result: ToolResult, error: BaseException, told: BaseException | None = None
+) -> NoReturn:
+    """Store a result, then raise why the call ended so, unless what came while it was stored is graver."""
+    failure = error
+    try:
+        await store_result(run, state, result, told)
+    except INTERRUPTING as raised:
+        failure = graver(error, raised)
+    raise failure
 
 
 def cancelled_result(run: Run, call_id: str) -> ToolResult:

@@ -221,7 +221,7 @@ class Run:
         if isinstance(failure, KeyboardInterrupt):
             self.interrupt = self.interrupt or failure
         elif failure is not None:
-            self.errors.append(str(failure) or type(failure).__name__)
+            self.errors.append(str(failure))
 
     def _interrupted(self, interrupt: KeyboardInterrupt) -> None:
         """An interrupt came while listeners were told: nothing more is started, and it is raised at the next step."""

@@ -85,20 +85,19 @@ async def _wrapped(
     run: Run, wraps: tuple[Implementation, ...], state: CallState, context: ToolContext
 ) -> Execution | ToolResult | Aborted:
     token = CURRENT_CALL.set(context)
-    task = asyncio.current_task()
     try:
         executions: list[Execution] = []
 
         async def innermost() -> ToolResult | Aborted:
-            inside = asyncio.current_task()
-            cancels = 0 if inside is None else inside.cancelling()
+            task = asyncio.current_task()
+            assert task is not None
+            cancels = task.cancelling()
             try:
                 execution = await execution_of(run, state, context)
             except asyncio.CancelledError as cancelled:
-                # In a task that a hook made, the hook may have ended it.
-                if inside is None or inside is not task or run.aborted or from_outside(cancelled):
+                if run.aborted or from_outside(cancelled):
                     raise
-                await take_back_cancellation(inside, cancels)
+                await take_back_cancellation(task, cancels)
                 execution = Execution(cancelled_result(run, state.call.id))
             executions.append(execution)
             state.raised = execution.exception
@@ -151,8 +150,8 @@ async def _limited(run: Run, state: CallState, execution: Coroutine[Any, Any, Ex
         return executed
     work.cancel()
     if ended == "aborted":
-        stopped = await supervisor.cancel(work)
-        text = ABANDONED if not stopped else "interrupted: aborted by user while it ran; it may have run"
-        return Execution(ToolResult(text, True, "interrupted", state.call.id), None)
+        if await supervisor.cancel(work):
+            return Execution(cancelled_result(run, state.call.id))
+        return Execution(ToolResult(ABANDONED, True, "interrupted", state.call.id))
     text = f"overran its time limit of {limit:g} s: the outcome is unknown, it may have run"
     return Execution(ToolResult(text, True, "interrupted", state.call.id, "TimeLimit"), TimeoutError(text))

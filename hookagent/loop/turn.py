@@ -100,8 +100,8 @@ async def _body(run: Run, prompts: Sequence[UserMessage]) -> End:
     """The work of a turn: prompts in, then iterations until the model answers without calls."""
     if not run.state.started:
         run.state.started = True
-        for implementation in run.hooks.on_session_start:
-            await run.dispatch.one(implementation)
+        if run.hooks.on_session_start:
+            await _start_session(run)
     end: End | None = None
     if run.state.transcript.open_round is not None:
         end = await resume_round(run)
@@ -111,11 +111,32 @@ async def _body(run: Run, prompts: Sequence[UserMessage]) -> End:
         stopped = await accept_user(run, message)
         if stopped is not None:
             return stopped
-    if end is None and prompts and prompts[0].via != "prompt" and (answer := _last_answer(run)) is not None:
+    if end is None and prompts and (answer := _last_answer(run)) is not None:
         return End("completed", "", answer)  # all that was queued has been taken back
     while end is None:
         end = await _iteration(run)
     return end
+
+
+async def _start_session(run: Run) -> None:
+    """Let every plugin begin, also after another one failed: all are told how the turn ends, and later of more turns.
+
+    Raises the first failure; the others are listed with the run's errors.
+    """
+    failure: PluginError | None = None
+    try:
+        for implementation in run.hooks.on_session_start:
+            try:
+                await run.dispatch.one(implementation)
+            except PluginError as raised:
+                if failure is None:
+                    failure = raised
+                else:
+                    run.errors.append(str(raised))
+        if failure is not None:
+            raise failure
+    finally:
+        del failure  # it knows this frame, and would keep itself alive
 
 
 async def _iteration(run: Run) -> End | None:
@@ -170,9 +191,8 @@ async def _iteration(run: Run) -> End | None:
 
 def _last_answer(run: Run) -> str | None:
     """The text of the answer behind which nothing stands that the model could be asked about; None: something does."""
-    transcript = run.state.transcript
-    last = transcript[-1] if len(transcript) else None
-    return last.text if isinstance(last, AssistantMessage) and last.stop_reason != "pause" else None
+    last = run.state.transcript[-1]  # asked only where an answer was the last thing before the queue was looked at
+    return last.text if isinstance(last, AssistantMessage) else None
 
 
 async def _before_llm(run: Run) -> End | None:

@@ -58,7 +58,9 @@ def test_an_abort_while_a_hook_waits(hook: str, mode: Any) -> None:
         started = asyncio.Event()
         recorder = Recorder()
         plugins = [waiting_plugin(hook, started), recorder]
-        agent = make_agent([calls("quick", "ok"), ANSWER, ANSWER], *plugins, tool_execution=mode)
+        # What comes after a tool belongs to it, and has its grace time.
+        grace: dict[str, Any] = {"grace_seconds": 0.01} if hook == "after_each_tool" else {}
+        agent = make_agent([calls("quick", "ok"), ANSWER, ANSWER], *plugins, tool_execution=mode, **grace)
         task = asyncio.create_task(agent.run("go"))
         await started.wait()
         agent.abort("enough")

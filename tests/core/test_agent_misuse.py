@@ -11,6 +11,7 @@ import pytest
 
 from hookagent import Agent, ConfigurationError, Image, MisuseError, ToolDefinitionError, tool
 from hookagent.providers.scripted import ScriptedProvider
+from tests.core.plugin_making import made
 from tests.core.scripts import calls, make_agent, ok
 
 
@@ -188,3 +189,17 @@ def test_of_two_threads_that_begin_a_run_one_is_refused() -> None:
     for thread in threads:
         thread.join()
     assert sorted(ends) == ["a run is active", "completed"]
+
+
+def test_a_run_that_is_active_is_said_first_when_there_is_nothing_to_continue_from() -> None:
+    said: list[str] = []
+
+    async def reenter() -> None:
+        try:
+            await agent.continue_()
+        except MisuseError as error:
+            said.append(str(error))
+
+    agent = make_agent([{"text": "done"}], made("reentering", on_session_start=reenter, on_complete=reenter))
+    assert agent.run_sync("go").answer == "done"
+    assert said == ["a run is active; wait for it, or queue the message with steer(...) or follow_up(...)"] * 2

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from hookagent import Agent, PluginError, ToolResult
+from hookagent import Aborted, Agent, PluginError, ToolResult, freeze
 from hookagent.host import PluginEntry
 from hookagent.providers.scripted import ScriptedProvider
 from hookagent.testing import FakeClock
@@ -144,6 +145,47 @@ def test_an_inner_call_still_running_when_the_hook_returns_is_cancelled_and_awai
     plugins = [Around("early", tool), made("sees", after_each_tool=after, after_tools=too_late)]
     make_agent([calls("slow"), ANSWER], *plugins, tools=[slow]).run_sync("go")
     assert log == ["start", "cancelled", "early", "plugin 'early': the hook has returned"]
+
+
+def test_call_next_of_a_tool_runs_the_judged_call_and_no_other() -> None:
+    ran: list[int] = []
+
+    def note(n: int = 1) -> str:
+        """Note a number."""
+        ran.append(n)
+        return "noted"
+
+    async def changing(tool_call: Any, call_next: Any) -> Any:
+        return await call_next(replace(tool_call, arguments=freeze({"n": 2})))
+
+    agent = make_agent([calls("note")], Around("changing", changing), tools=[note])
+    with pytest.raises(PluginError, match=r"call_next\(\) takes nothing here, not a ToolCall: .*return Amend"):
+        agent.run_sync("go")
+    assert ran == []
+    assert words(agent.session.transcript)[-1] == "R c1 error"
+
+
+@pytest.mark.parametrize("kind", ["tool", "model"])
+def test_an_abort_that_never_was_cannot_be_returned(kind: str) -> None:
+    async def forging(given: Any, call_next: Any) -> Any:
+        return Aborted("I say so")
+
+    plugin = Around("forging", forging) if kind == "tool" else Around("forging", model=forging)
+    agent = make_agent([calls("quick"), ANSWER], plugin)
+    with pytest.raises(PluginError, match=r"plugin 'forging': hook '.*' returned an Aborted, but nobody aborted"):
+        agent.run_sync("go")
+    assert agent.last_result is not None
+    assert agent.last_result.status == "failed"
+
+
+def test_a_hook_that_sees_an_abort_may_say_so_without_calling_on() -> None:
+    async def giving_up(given: Any, call_next: Any) -> Any:
+        agent.abort("enough")
+        return Aborted("enough")
+
+    agent = make_agent([calls("quick"), ANSWER], Around("giving up", giving_up))
+    result = agent.run_sync("go")
+    assert (result.status, result.reason) == ("aborted", "enough")
 
 
 @pytest.mark.parametrize("what", ["raises", "returns", "passes on", "hangs"])

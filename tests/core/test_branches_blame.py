@@ -81,3 +81,57 @@ def test_what_has_no_code_is_at_an_unknown_place() -> None:
     assert place_of(Callable()) == "unknown place"
     code = test_what_has_no_code_is_at_an_unknown_place.__code__
     assert place_of(test_what_has_no_code_is_at_an_unknown_place) == f"{code.co_filename}:{code.co_firstlineno}"
+
+
+def test_every_plugin_begins_and_ends_its_session_though_some_fail() -> None:
+    log: list[str] = []
+
+    def noting(name: str, fails: str = "") -> Any:
+        def one(hook: str) -> Any:
+            def note() -> None:
+                log.append(f"{name} {hook}")
+                if hook == fails:
+                    raise ValueError(f"{name} fails")
+
+            return note
+
+        return made(name, on_session_start=one("start"), on_session_end=one("end"), on_complete=one("complete"))
+
+    agent = make_agent([ANSWER], noting("a"), noting("b", "start"), noting("c", "start"), noting("d"))
+    with pytest.raises(PluginError, match="plugin 'b': hook 'on_session_start' raised ValueError: b fails"):
+        agent.run_sync("go")
+    assert log == [f"{name} start" for name in "abcd"] + [f"{name} complete" for name in "abcd"]
+    assert agent.last_result is not None
+    assert [error.partition(" (")[0] for error in agent.last_result.errors] == [
+        "plugin 'c': hook 'on_session_start' raised ValueError: c fails"
+    ]
+    log.clear()
+    assert agent.run_sync("again").answer == "done"
+    agent.close_sync()
+    assert log == [f"{name} complete" for name in "abcd"] + [f"{name} end" for name in "abcd"]
+
+
+def test_what_fails_at_the_end_of_a_session_is_listed_with_its_last_run() -> None:
+    agent = make_agent(
+        [ANSWER],
+        made("a", on_session_end=lambda: 1 / 0),
+        made("b", before_llm=lambda: None),
+        made("c", on_session_end=lambda: "x"),
+    )
+    result = agent.run_sync("go")
+    with pytest.raises(PluginError, match="plugin 'a': hook 'on_session_end' raised ZeroDivisionError"):
+        agent.close_sync()
+    last = agent.last_result
+    assert last is not None
+    assert result.errors == ()
+    assert (last.answer, last.status) == ("done", "completed")
+    assert [error[:33] for error in last.errors] == [
+        "plugin 'a': hook 'on_session_end'",
+        "plugin 'c': hook 'on_session_end'",
+    ]
+
+
+def test_a_session_without_a_run_ends_without_a_word() -> None:
+    agent = make_agent([ANSWER], made("a", on_session_end=lambda: 1 / 0))
+    agent.close_sync()
+    assert agent.last_result is None

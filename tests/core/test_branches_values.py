@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from enum import IntEnum, StrEnum
 from typing import Any
 
 import pytest
 
-from hookagent import Replace
+from hookagent import Deny, Image, Replace
 from hookagent.contract import WrongReturnError, read_return
+from hookagent.events import TurnStart
 from hookagent.frozen import FrozenDict, FrozenList, freeze
 from hookagent.messages import AssistantMessage, ProviderPart, TextPart, ToolCall, ToolResult, UserMessage
 from hookagent.requests import BlockView, Request
@@ -19,6 +21,7 @@ from tests.core.scripts import make_agent
 
 CALL = ToolCall("c", "look", FrozenDict())
 ROUND = ToolRound(AssistantMessage((CALL,)), (ToolResult("seen", call_id="c"),))
+EVENT, IMAGE = TurnStart(1, 0.0, 1, 0, "go"), Image("aGk=", "image/png")
 TASK, NOTE = UserMessage("task"), UserMessage("note", origin="plugin", via="plugin")
 
 
@@ -34,7 +37,21 @@ TASK, NOTE = UserMessage("task"), UserMessage("note", origin="plugin", via="plug
         ("after_user_input", Replace(UserMessage(" ")), "^replaced the message by a blank one; return Stop"),
         ("before_llm", "  ", "^returned a blank message; return None to add nothing$"),
         ("after_each_tool", ToolResult("x", status="good"), "^returned a ToolResult with the status 'good'"),  # type: ignore[arg-type]
+        ("after_each_tool", ToolResult("x", is_error="yes"), "whose 'is_error' is a str, not true or false$"),  # type: ignore[arg-type]
+        ("after_each_tool", ToolResult("x", error_type=5), "whose 'error_type' is a int, not text$"),  # type: ignore[arg-type]
+        ("after_each_tool", ToolResult("x", milliseconds="9"), "whose 'milliseconds' are a str, not a number$"),  # type: ignore[arg-type]
+        ("after_each_tool", ToolResult("x", milliseconds=True), "whose 'milliseconds' are a bool, not a number$"),
+        ("before_each_tool", Deny("no", unanswered="no"), "^returned a Deny whose 'unanswered' is a str"),  # type: ignore[arg-type]
         ("after_llm", Replace(AssistantMessage((TextPart("a"), 5))), "^returned a reply with a int among its parts$"),  # type: ignore[arg-type]
+        ("after_user_input", Replace(UserMessage(5)), "^returned a UserMessage whose text is a int$"),  # type: ignore[arg-type]
+        ("after_tools", UserMessage(5), "^returned a UserMessage whose text is a int$"),  # type: ignore[arg-type]
+        ("after_tools", UserMessage("x", images=[IMAGE]), "whose images are a list, not a tuple$"),  # type: ignore[arg-type]
+        ("before_llm", ["x", UserMessage("x", images=("a.png",))], "^returned a UserMessage with an image that is no "),  # type: ignore[arg-type]
+        ("before_llm", UserMessage("x", images=(Image(b"", "image/png"),)), "with an image that is no Image"),  # type: ignore[arg-type]
+        ("shape_request", "x", "^returned a message, which 'shape_request' cannot add; it may return Request, None$"),
+        ("on_event", EVENT, "^returned a TurnStart; it may return None only$"),
+        ("before_llm", EVENT, "^returned a TurnStart; it may return Stop, "),
+        ("before_complete", EVENT, "^returned a TurnStart; it may return messages"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_returned_is_told_why(hook: str, returned: Any, says: str) -> None:
@@ -45,6 +62,13 @@ def test_what_cannot_be_returned_is_told_why(hook: str, returned: Any, says: str
 def test_a_reply_with_parts_of_every_kind_can_be_returned() -> None:
     reply = AssistantMessage((ProviderPart("anthropic", "m", FrozenDict(type="thinking")), TextPart("a"), CALL))
     assert read_return("after_llm", "plugin", Replace(reply)).replacement is reply
+
+
+def test_a_message_with_an_image_and_a_measured_result_can_be_returned() -> None:
+    shown = UserMessage("look", images=(IMAGE,))
+    assert read_return("after_tools", "plugin", [shown]).messages == [replace(shown, origin="plugin", via="plugin")]
+    result = ToolResult("x", True, "error", error_type="Late", milliseconds=5)
+    assert read_return("after_each_tool", "plugin", result).value is result
 
 
 # ---- requests ----

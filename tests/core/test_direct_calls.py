@@ -1,4 +1,4 @@
-"""`call_tool` takes a call past all gates and hooks without the model; state is readable at any time."""
+"""`call_tool` takes a call through all gates and hooks without the model; state is readable at any time."""
 
 from __future__ import annotations
 
@@ -53,6 +53,14 @@ def test_a_call_without_the_model_obeys_the_gates(returns: dict[str, Any], statu
     assert "after_each_tool" in recorder.names
     assert len(agent.transcript) == 0
     assert agent.status == "idle"
+
+
+@pytest.mark.parametrize(("name", "arguments"), [("quick", 5), ("quick", "n=3"), (quick, {"n": 3})])
+def test_a_call_of_something_else_is_refused(name: Any, arguments: Any) -> None:
+    agent = make_agent([], Recorder())
+    with pytest.raises(MisuseError, match=r"^call_tool\(\): takes the name of a tool and a mapping of arguments, "):
+        asyncio.run(agent.call_tool(name, arguments))
+    assert len(agent.session.trace) == 0
 
 
 def test_a_failing_and_an_unknown_tool_are_results() -> None:

@@ -116,6 +116,24 @@ def test_a_hook_that_outlasts_the_grace_time_after_an_abort_is_named_and_changes
     ]
 
 
+def test_an_abort_cuts_the_end_of_a_session_short() -> None:
+    ended: list[str] = []
+
+    async def hangs(agent: Agent) -> None:
+        asyncio.get_running_loop().call_soon(agent.abort, "enough")
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            ended.append("cut short")
+
+    last = made("last", on_session_end=lambda: ended.append("told all the same"))
+    agent = make_agent([ANSWER], made("hangs", on_session_end=hangs), last)
+    assert asyncio.run(agent.run("go")).status == "completed"
+    asyncio.run(agent.close())
+    assert ended == ["cut short", "told all the same"]
+    agent.abort("there is nothing left")
+
+
 def test_a_running_sibling_with_a_time_limit_hears_that_the_run_failed() -> None:
     log: list[str] = []
 
