@@ -42,6 +42,7 @@ from hookagent.usage import Usage
 
 DEFAULT_GRACE_SECONDS = 5.0
 DEFAULT_RESULT_LIMIT = 100_000
+_ACTIVE = "a run is active; wait for it, or queue the message with steer(...) or follow_up(...)"
 
 
 class Agent(Readings, TwoQueues):
@@ -105,7 +106,7 @@ class Agent(Readings, TwoQueues):
         self._load_plugins()
         self._tools = make_registry(tools, self._hooks)
         self._listeners: list[Listener] = []
-        self._run: Run | None = None
+        self._run = self._ending = None
         self._direct: set[Run] = set()
         self._log = log
         self._console = Console() if not quiet and sys.stderr is not None and sys.stderr.isatty() else None
@@ -133,12 +134,17 @@ class Agent(Readings, TwoQueues):
         to their answerers; after an answer, what is queued is taken as the prompt. Raises `MisuseError`
         when there is nothing to continue from.
         """
+        if self._run is not None and not self._streaming:
+            raise MisuseError(_ACTIVE)
         return await self._start(prompts_to_continue(self._state.transcript, self))
 
     async def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
-        """Run a tool past all gates and hooks, without the model; nothing enters the transcript.
+        """Run a tool without the model, through all gates and hooks that a call has; nothing enters the transcript.
 
-        Also from inside of an async tool. Raises `PluginError` when a plugin failed; everything else is in the result.
+        These are `before_tools`, `before_each_tool`, `resolve_suspended`, `wrap_tool_call`, `on_error` and
+        `after_each_tool`; what a call that waits for an answer gets is a refusal. Also from inside of an async tool.
+        Raises `MisuseError` for arguments that are no mapping, `PluginError` when a plugin failed; everything else
+        is in the result.
         """
         check_place("call_tool()", self._run, self._state)
         run = self._make_run(AbortSignal(), contextvars.copy_context())
@@ -182,8 +188,8 @@ class Agent(Readings, TwoQueues):
             self._streaming = False
 
     def abort(self, reason: str = "aborted by the caller") -> None:
-        """Stop the active run: cancel the model, start nothing more, ask tools to stop. From any thread."""
-        run = self._run
+        """Stop a run, or a session's end: cancel the model, start nothing more, ask tools to stop. From any thread."""
+        run = self._run or self._ending
         for one in (*([] if run is None else [run]), *self._direct):
             one.supervisor.abort.set(reason)
 
@@ -263,9 +269,11 @@ class Agent(Readings, TwoQueues):
 
     async def _end_session(self, what: str) -> None:
         check_end(what, self._run or next(iter(self._direct), None), self._state)
+        self._ending = self._make_run(AbortSignal())
         try:
-            await end_session(self, self._state, self._hooks, self._make_run(AbortSignal()))
+            await end_session(self, self._state, self._hooks, self._ending)
         finally:
+            self._ending = None
             self._let_go()
             self._box.close()
 
@@ -311,7 +319,7 @@ class Agent(Readings, TwoQueues):
         check_priced(self.provider, self._limits)  # a model that cannot be had is said before anything begins
         # Behind what may take long: somebody in another thread may begin meanwhile.
         if self._run is not None:
-            raise MisuseError("a run is active; wait for it, or queue the message with steer(...) or follow_up(...)")
+            raise MisuseError(_ACTIVE)
         if self._state.ended:
             raise MisuseError("the session was closed; call reset() to begin a new one")
         context = contextvars.copy_context()

@@ -14,6 +14,7 @@ from hookagent.frozen import FrozenDict
 from hookagent.messages import (
     STOP_REASONS,
     AssistantMessage,
+    Image,
     ProviderPart,
     ResultStatus,
     TextPart,
@@ -119,7 +120,7 @@ def read_return(hook: str, plugin: str, returned: Any) -> Returned:
     """
     contract = CONTRACTS[hook]
     out = Returned()
-    items = returned if contract.listed and isinstance(returned, list | tuple) else (returned,)
+    items = returned if contract.listed and _is_list(returned) else (returned,)
     for item in items:
         _read_one(hook, contract, plugin, item, out)
     return out
@@ -136,8 +137,9 @@ def _read_one(hook: str, contract: Contract, plugin: str, item: Any, out: Return
         _read_replace(contract, item, out)
     elif isinstance(item, str | UserMessage) or _is_message_list(item, contract):
         if not contract.messages:
+            may = "" if contract.open_round else f"; it may return {allowed(contract)}"
             raise WrongReturnError(
-                f"returned a message, which '{hook}' cannot add", message_refused=contract.open_round
+                f"returned a message, which '{hook}' cannot add{may}", message_refused=contract.open_round
             )
         for message in item if isinstance(item, list | tuple) else (item,):
             out.messages.append(_owned(message, plugin))
@@ -163,14 +165,20 @@ def _read_replace(contract: Contract, item: Replace, out: Returned) -> None:
         )
     if out.replacement is not None:
         raise WrongReturnError("returned two Replace(...) values")
-    if isinstance(item.value, UserMessage) and item.value.blank:
+    replacement = _checked(item.value)
+    if isinstance(replacement, UserMessage) and replacement.blank:
         raise WrongReturnError("replaced the message by a blank one; return Stop(reason) to refuse it")
-    out.replacement = _checked(item.value)
+    out.replacement = replacement
+
+
+def _is_list(value: Any) -> bool:
+    """Whether it is several values, and not a named tuple such as an event, which is one."""
+    return isinstance(value, list | tuple) and not hasattr(value, "_fields")
 
 
 def _is_message_list(item: Any, contract: Contract) -> bool:
     """Whether it is a list of messages; where none can be added, one message in a list is one too many."""
-    if not isinstance(item, list | tuple):
+    if not _is_list(item):
         return False
     enough = all if contract.messages else any
     return enough(isinstance(one, str | UserMessage) for one in item)
@@ -188,14 +196,41 @@ def _checked(value: Any) -> Any:
     elif isinstance(value, Stop | Deny | Suspend | Approve):
         if not isinstance(value.reason, str):
             wrong = f"{_described(value)} whose reason is {_described(value.reason)}, not text"
+        elif isinstance(value, Deny) and not isinstance(value.unanswered, bool):
+            wrong = f"a Deny whose 'unanswered' is {_described(value.unanswered)}, not true or false"
     elif isinstance(value, ToolResult):
-        if value.status not in _RESULT_STATUSES:
-            wrong = f"a ToolResult with the status {value.status!r}; it is one of {', '.join(_RESULT_STATUSES)}"
+        wrong = _wrong_result(value)
     elif isinstance(value, AssistantMessage):
         wrong = _wrong_reply(value)
+    elif isinstance(value, UserMessage):
+        wrong = _wrong_message(value)
     if wrong:
         raise WrongReturnError(f"returned {wrong}")
     return value
+
+
+def _wrong_result(result: ToolResult) -> str:
+    # Its content is made text later, as everything that a tool gives.
+    if result.status not in _RESULT_STATUSES:
+        return f"a ToolResult with the status {result.status!r}; it is one of {', '.join(_RESULT_STATUSES)}"
+    if not isinstance(result.is_error, bool):
+        return f"a ToolResult whose 'is_error' is {_described(result.is_error)}, not true or false"
+    if not isinstance(result.error_type, str | None):
+        return f"a ToolResult whose 'error_type' is {_described(result.error_type)}, not text"
+    if isinstance(result.milliseconds, bool) or not isinstance(result.milliseconds, int | float | None):
+        return f"a ToolResult whose 'milliseconds' are {_described(result.milliseconds)}, not a number"
+    return ""
+
+
+def _wrong_message(message: UserMessage) -> str:
+    if not isinstance(message.text, str):
+        return f"a UserMessage whose text is {_described(message.text)}"
+    if not isinstance(message.images, tuple):
+        return f"a UserMessage whose images are {_described(message.images)}, not a tuple"
+    for image in message.images:
+        if not isinstance(image, Image) or not isinstance(image.data, str) or not isinstance(image.media_type, str):
+            return "a UserMessage with an image that is no Image(data, media_type) of two texts"
+    return ""
 
 
 def _wrong_reply(reply: AssistantMessage) -> str:
@@ -221,7 +256,7 @@ def _owned(message: str | UserMessage, plugin: str) -> UserMessage:
     owned = (
         UserMessage(message, origin=plugin, via="plugin")
         if isinstance(message, str)
-        else replace(message, origin=plugin, via="plugin")
+        else replace(_checked(message), origin=plugin, via="plugin")
     )
     if owned.blank:
         raise WrongReturnError("returned a blank message; return None to add nothing")

@@ -1,7 +1,7 @@
 """The hooks. Each docstring has five parts: Fires, Returns, Order, Owns, Since.
 
-Every hook may also take `agent` (the `Agent`) and `session` (a read-only `Session`: transcript, trace,
-turn, iteration, user_prompt, usage, context_percent, limits, abort_signal); an implementation names only the
+Every hook but `register_tools` may also take `agent` (the `Agent`) and `session` (a read-only `Session`: transcript,
+trace, turn, iteration, user_prompt, usage, context_percent, limits, abort_signal); an implementation names only the
 arguments it wants. A *message* is a `str`, a `UserMessage` or a list of them; what a plugin adds is user-role and
 carries its name as `origin`. What a hook may return, and what happens when it fails, is the table in
 `hookagent.contract`. `def` and `async def` behave the same, unless a hook says that it takes one form only.
@@ -48,9 +48,11 @@ def register_tools(register: Callable[..., Any]) -> None:
 def on_session_start(agent: Agent, session: Session) -> None:
     """Prepare for a session.
 
-    Fires: once per session, before its first turn.
-    Returns: nothing.
-    Order: list order.
+    Fires: once per session and agent, before the agent's first turn in it: again for the agent that goes on with a
+    kept session (`session.stored_state` knows what was before), and after `agent.reset()`. Not for a session that a
+    plugin meets as a gate only, of a nested agent or in `agent.call_tool`.
+    Returns: nothing. When it fails, the turn ends before the prompt is stored.
+    Order: list order; every plugin is called, also after another one failed.
     Owns: nothing; `session` is a view and may be kept while the session lives.
     Since: 0.1
     """
@@ -60,8 +62,9 @@ def on_session_start(agent: Agent, session: Session) -> None:
 def on_session_end(agent: Agent, session: Session) -> None:
     """Clean up after a session.
 
-    Fires: once per session that started: when the agent is closed or reset, whatever happened before.
-    Returns: nothing. A failure here keeps answer and status of the run and is listed with its errors.
+    Fires: once for each `on_session_start`: when the agent is closed or reset, whatever happened before.
+    Returns: nothing. A failure here keeps answer and status of the last run and is listed with its errors;
+    `close()` or `reset()` raises the first one.
     Order: list order; every plugin is called, also after another one failed.
     Owns: nothing.
     Since: 0.1
@@ -107,9 +110,10 @@ def shape_request(request: Request, agent: Agent, session: Session) -> Request |
 
     Fires: before each model call, after `before_llm`.
     Returns: a changed `Request` (other blocks, a summary, tools, settings, a passing note), made by the
-    methods of the one it was given; None to leave it. Blocks stay whole, the system text may only be
-    extended, and the first task and the newest user message cannot be dropped: the last check refuses
-    such a request by naming the last plugin that shaped it.
+    methods of the one it was given (the system text by `dataclasses.replace`); None to leave it. Blocks stay
+    whole, the system text may only be extended, and the first task and the newest user message cannot be
+    dropped: the last check refuses such a request by naming the last plugin that shaped it. Tools are `Tool`
+    objects of `agent.tools`: any other is offered and then unknown when the model calls it.
     Order: list order; each implementation sees the request as shaped so far.
     Owns: the request is frozen and may be kept; it holds no copy of the transcript.
     Since: 0.1
@@ -129,6 +133,7 @@ async def wrap_model_call(
     Returns: the response, usually what `await call_next(request)` gave; `call_next` may be called never,
     once or several times, one call at a time. What it is given is checked again before it is sent.
     After an abort it gives an `Aborted` value, and what the hook then returns or raises is ignored.
+    A failed call raises `ProviderError`; a hook that returns a reply of its own instead makes it a success.
     Order: nested; the first in the list is the outermost.
     Owns: the request and the response are frozen.
     Since: 0.1
@@ -161,7 +166,7 @@ def before_tools(
     """Judge a round as a whole.
 
     Fires: once per round, before any of its calls runs, and once more with the final arguments if a call
-    was amended.
+    was amended; not again when a waiting session is run. Also for a nested agent's rounds (see `before_each_tool`).
     Returns: `Stop`, `Deny` or `Suspend` for all calls; a mapping from call id to a verdict; messages, held
     until the round is closed; a list of these; None to say nothing.
     Order: list order; all verdicts are collected and the strictest wins.
@@ -175,7 +180,9 @@ def before_each_tool(tool_call: ToolCall, agent: Agent, session: Session) -> Ver
     """Judge one call.
 
     Fires: per call in call order, unknown tools, bad arguments and cut replies included (`tool_call.problem`),
-    until a `Stop`, an abort or a failed gate; once more if another gate amended the call.
+    until a `Stop`, an abort or a failed gate; once more if another gate amended the call, and for the calls
+    still open when a waiting session is run. Also for the calls of `agent.call_tool`, and for those of an agent
+    nested in a tool, with the nested `agent` and `session`.
     Returns: `Stop`, `Deny`, `Suspend`, `Amend(arguments)`; None to say nothing. There is no "allow".
     A message is refused with `MessageOrderError`. When it fails, the call does not run and the run stops.
     Order: list order; each `Amend` is validated before the next gate sees it.
@@ -189,7 +196,7 @@ def resolve_suspended(pending: tuple[PendingCall, ...], agent: Agent, session: S
     """Answer for calls that a gate suspended: ask a person, a chat, a ticket.
 
     Fires: when all gates have spoken and calls are still suspended, with all of them at once; and again
-    when a waiting session is run.
+    when a waiting session is run. Also for a nested agent's calls (see `before_each_tool`).
     Returns: a mapping from call id to `Approve`, `Deny`, `Amend` or `Stop`; None when it cannot answer.
     A call that nobody answers stays suspended, and the session waits.
     Order: list order; each is asked only for the calls still open, and nobody twice for one call.
@@ -205,8 +212,9 @@ async def wrap_tool_call(
     """Stand around the execution of a call that may run: time it, cache it, retry a safe one.
 
     Fires: around the execution; not for calls that were refused; `async def` only.
-    Returns: the result, usually what `await call_next()` gave; `call_next` may be called never, once or
-    several times, one call at a time. After an abort it gives an `Aborted` value.
+    Returns: the result, usually what `await call_next()` gave; `call_next` takes no argument and may be called
+    never, once or several times, one call at a time. A tool that fails gives an error result (`is_error`), and
+    raises nothing. After an abort it gives an `Aborted` value, and what the hook then returns or raises is ignored.
     Order: nested; the first in the list is the outermost.
     Owns: call and result are frozen.
     Since: 0.1
@@ -217,7 +225,8 @@ async def wrap_tool_call(
 def after_each_tool(tool_call: ToolCall, result: ToolResult, agent: Agent, session: Session) -> ToolResult | None:
     """Look at a result, or change it.
 
-    Fires: once per result, whatever the outcome, before it is stored; one at a time, as calls end.
+    Fires: once per result, whatever the outcome, before it is stored; one at a time, as calls end. Not for what a
+    kept session says of calls that a dead process left open.
     Returns: a changed `ToolResult` (`dataclasses.replace(result, content=...)`); None to leave it. A call
     that was denied, did not run or was interrupted stays so, whatever is returned.
     A message is refused with `MessageOrderError`: return it from `after_tools`.
@@ -245,7 +254,8 @@ def on_error(error: BaseException, tool_call: ToolCall | None, agent: Agent, ses
 def after_tools(tool_round: ToolRound, agent: Agent, session: Session) -> Messages | Stop | None:
     """React to a closed round: the place to add messages about tool results.
 
-    Fires: once per round, when the last result is in and held messages are stored; not while a call waits.
+    Fires: once per round, when the last result is in and held messages are stored; not while a call waits, and
+    not when a plugin failed in the round (`on_error` ends it then).
     Returns: messages, stored behind the round; `Stop(reason)`; None.
     Order: list order.
     Owns: the round is frozen and may be kept.

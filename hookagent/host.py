@@ -159,23 +159,25 @@ def _instance(
     """Make the plugin object: a class is called with its options, anything else is the plugin itself."""
     if not inspect.isclass(target):
         if options:
-            raise PluginLoadError(
-                name, distribution, f"takes no options, but was given {', '.join(map(repr, options))}"
-            )
+            raise takes_no_options(name, distribution, options)
         return target
     make: Callable[..., Any] = target
     model = getattr(target, "Options", None)
     try:
         if model is None:
             if options:
-                keys = ", ".join(map(repr, options))
-                raise PluginLoadError(name, distribution, f"takes no options, but was given {keys}")
+                raise takes_no_options(name, distribution, options)
             return make()
         return make(_validated_options(name, distribution, model, options, options_problem))
     except (ConfigurationError, KeyboardInterrupt):
         raise
     except BaseException as error:
         raise PluginLoadError(name, distribution, f"cannot be made: {describe_error(error)}") from error
+
+
+def takes_no_options(name: str, distribution: str | None, options: Mapping[str, Any]) -> PluginLoadError:
+    """The error for a plugin without an `Options` model that was given some."""
+    return PluginLoadError(name, distribution, f"takes no options, but was given {', '.join(map(repr, options))}")
 
 
 def _validated_options(

@@ -29,6 +29,7 @@ class Readings:
     _state: SessionState
     _session: Session
     _run: Run | None
+    _ending: Run | None
     _tools: ToolRegistry
     _plugins: tuple[LoadedPlugin, ...]
     _limits: Limits

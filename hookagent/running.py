@@ -76,6 +76,9 @@ def check_waiting(run: Run) -> None:
 
 async def call_directly(run: Run, name: str, arguments: Mapping[str, Any]) -> ToolResult:
     """Run one tool call for a run that is no turn; an abort of the run it is called in ends it too."""
+    if not isinstance(name, str) or not isinstance(arguments, Mapping):
+        got = f"a {type(name).__name__} and a {type(arguments).__name__}"
+        raise MisuseError(f"call_tool(): takes the name of a tool and a mapping of arguments, not {got}")
     depth = _depth.get() + 1
     if depth > _DEEPEST:
         raise MisuseError(

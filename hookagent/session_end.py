@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import logging
 import weakref
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hookagent.errors import MisuseError, PluginError
@@ -45,7 +46,11 @@ def check_end(what: str, run: Run | None, state: SessionState) -> None:
 
 
 async def end_session(agent: Agent, state: SessionState, hooks: HookTable, run: Run) -> None:
-    """Call `on_session_end` of every plugin, once; raises the first `PluginError` when all were called."""
+    """Call `on_session_end` of every plugin, once; raises the first `PluginError` when all were called.
+
+    After an abort, what is left of that has the grace time.
+    All of them are listed with the errors of the session's last run.
+    """
     _open.pop(id(agent), None)
     if state.ended:
         return
@@ -54,17 +59,24 @@ async def end_session(agent: Agent, state: SessionState, hooks: HookTable, run: 
         return
     failure: BaseException | None = None
     _ending.add(id(state))
+    forget = run.supervisor.abort.on_abort(run.supervisor.interrupt_soon)
     try:
         for implementation in hooks.on_session_end:
             try:
                 await run.dispatch.one(implementation)
             except (PluginError, KeyboardInterrupt) as raised:
                 failure = failure or raised
+                if isinstance(raised, PluginError):
+                    run.errors.append(str(raised))
     finally:
+        forget()
         _ending.discard(id(state))
     run.supervisor.close()
     for warning in run.warnings:
         logging.getLogger("hookagent").warning("%s", warning)
+    last = agent.last_result
+    if run.errors and last is not None:
+        agent.last_result = replace(last, errors=(*last.errors, *run.errors))
     if failure is not None:
         raise failure
 

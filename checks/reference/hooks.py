@@ -51,10 +51,13 @@ def _head() -> str:
     return (
         "# Hooks\n\n"
         "A plugin implements any of these, each marked with `@hookimpl`, and names only the arguments that it wants.\n"
-        "Every hook may also name `agent` and `session`, even where the signature below does not show them.\n"
-        "A *message* is a `str`, a `UserMessage` or a list of them. Hooks are called in the order of the plugin list;\n"
+        "Every hook but `register_tools` may also name `agent` and `session`; `register_tools` is called before there\n"
+        "is a session.\n"
+        "A *message* is a `str`, a `UserMessage` or a list of them. Hooks are called in the order of the plugin list\n"
+        "(one marked `@hookimpl(tryfirst=True)` or `trylast=True` before or behind all others);\n"
         f"`wrap_…` hooks nest, the first plugin outermost. An `async def` hook has {DEFAULT_TIME_LIMIT:g} seconds\n"
-        "unless `time_limit` says otherwise. Why all this is so: [the design](../explanation/design.md#hooks).\n"
+        "unless the plugin's attribute `time_limit`, or that of its entry in the list, says otherwise.\n"
+        "Why all this is so: [the design](../explanation/design.md#hooks).\n"
     )
 
 

@@ -13,9 +13,12 @@ import pytest
 from checks.tally import count
 from hookagent import (
     Amend,
+    AssistantMessage,
     Deny,
+    ProviderError,
     Replace,
     Stop,
+    TextPart,
     Tool,
     ToolResult,
     discovery,
@@ -113,6 +116,9 @@ def test_a_good_plugin_passes_in_any_form(plugin: Any) -> None:
         made("refusing", after_user_input=lambda message: Stop("not that")),
         made("stopping late", after_tools=lambda tool_round: Stop("enough")),
         Around("answering itself", tool=lambda call, call_next: _answered()),
+        Around("answering for the model", model=lambda request, call_next: _replied()),
+        Around("falling back", model=lambda request, call_next: _fallen_back(request, call_next)),
+        made("amending alike", before_each_tool=lambda tool_call: _alike(tool_call)),
     ],
     ids=lambda plugin: plugin.name,
 )
@@ -122,6 +128,21 @@ def test_a_plugin_may_end_a_run_by_its_verdicts(plugin: Any) -> None:
 
 async def _answered() -> ToolResult:
     return ToolResult("from memory")
+
+
+async def _replied() -> AssistantMessage:
+    return AssistantMessage((TextPart("from memory"),))
+
+
+async def _fallen_back(request: Any, call_next: Any) -> Any:
+    try:
+        return await call_next(request)
+    except ProviderError:
+        return await _replied()
+
+
+def _alike(tool_call: Any) -> Amend | None:
+    return Amend({"item": "[hidden]"}) if "item" in (tool_call.arguments or {}) else None
 
 
 # ---- by name ----
@@ -144,12 +165,33 @@ class Plugin:
 """
 
 
+OPTIONLESS = """
+from hookagent import hookimpl
+
+class Plugin:
+    @hookimpl
+    def after_tools(self):
+        return "well"
+
+@hookimpl
+def after_tools():
+    return "well"
+
+class Hook:
+    after_tools = staticmethod(after_tools)
+
+hook = Hook()
+"""
+
+
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Install a distribution with the plugin `tried`, also for the processes that the check starts."""
 
-    def install_one(extra: str = "forbid", entries: tuple[str, ...] = ("tried_plugin:Plugin",)) -> Path:
-        (tmp_path / "tried_plugin.py").write_text(MODULE.format(extra=extra))
+    def install_one(
+        extra: str = "forbid", entries: tuple[str, ...] = ("tried_plugin:Plugin",), module: str = MODULE
+    ) -> Path:
+        (tmp_path / "tried_plugin.py").write_text(module.format(extra=extra))
         for number, entry in enumerate(entries):
             metadata = tmp_path / f"hookagent_tried{number}-1.0.dist-info"
             metadata.mkdir()
@@ -169,6 +211,12 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_good_plugin_passes_by_its_name(install: Any) -> None:
     install()
     assert check_plugin("tried", {"word": "good"}).plugin == "tried"
+
+
+@pytest.mark.parametrize("entry", ["tried_plugin:Plugin", "tried_plugin", "tried_plugin:hook"])
+def test_a_plugin_without_options_passes_by_its_name(install: Any, entry: str) -> None:
+    install(entries=(entry,), module=OPTIONLESS)
+    assert check_plugin("tried").plugin == "tried"
 
 
 def test_options_that_take_anything_are_refused(install: Any) -> None:

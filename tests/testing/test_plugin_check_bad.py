@@ -44,6 +44,36 @@ def changing_the_past(session: Any) -> None:
     session._state.transcript = Transcript(list(session.transcript)[:-1])
 
 
+class Remembering:
+    """Counts the calls of each session, and begins to count when a session begins."""
+
+    name = "bad"
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+
+    @hookimpl
+    def on_session_start(self, session: Any) -> None:
+        self.counts[session.id] = 0
+
+    @hookimpl
+    def before_each_tool(self, session: Any) -> None:
+        self.counts[session.id] += 1
+
+
+class Parrot:
+    """Answers a request as it answered one of the same length before."""
+
+    name = "bad"
+
+    def __init__(self) -> None:
+        self.replies: dict[int, Any] = {}
+
+    @hookimpl
+    async def wrap_model_call(self, request: Any, call_next: Any) -> Any:
+        return self.replies.setdefault(len(request.blocks), await call_next(request))
+
+
 async def answering_wrongly(tool_call: Any, call_next: Any) -> Any:
     await call_next()
     return "a text"
@@ -118,6 +148,17 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: made("bad", on_session_end=lambda session: raising()),
         ("run 'no tools': hook 'on_session_end': raised ValueError",),
     ),
+    "knows only the sessions that it saw begin": (
+        lambda: Remembering(),
+        (
+            "run 'a nested agent, and a tool called without the model': hook 'before_each_tool': raised KeyError",
+            "what to do: catch what may fail",
+        ),
+    ),
+    "passes something on to a tool": (
+        lambda: Around("bad", tool=lambda tool_call, call_next: call_next(tool_call)),
+        ("hook 'wrap_tool_call': raised MiscalledError: call_next() takes nothing here, not a ToolCall",),
+    ),
     "a message in an open round": (
         lambda: made("bad", after_each_tool=lambda result: "a note"),
         (
@@ -186,6 +227,10 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     ),
     "gossips": (
         Gossip,
+        ("two sessions at the same time: what one session said was told in another one", "by 'session.id'"),
+    ),
+    "answers one session with what another one was told": (
+        lambda: Parrot,
         ("two sessions at the same time: what one session said was told in another one", "by 'session.id'"),
     ),
     "changes the environment": (

@@ -125,6 +125,8 @@ def _same_calls(original: ToolRound, stand_in: ToolRound) -> bool:
 def _find_tool_problem(tools: tuple[Tool, ...]) -> str:
     seen: set[str] = set()
     for tool in tools:
+        if not isinstance(getattr(tool, "name", None), str):
+            return f"a tool is a {type(tool).__name__}, not a Tool; make one with Tool.from_callable(...)"
         if not TOOL_NAME.fullmatch(tool.name):
             return f"the tool name {tool.name!r} does not match ^{TOOL_NAME.pattern}$"
         if tool.name in seen:

@@ -31,12 +31,12 @@ def check_plugin(
     `plugin` is a name (as in YAML, with its `options`), a plugin object, a function marked `@hookimpl`, or a class or
     function without arguments that makes a plugin, which is then made anew for each run. It goes through the reference
     runs (no tools, three tools in parallel and in sequence, failing tools, a denial, waiting and resuming, an abort, a
-    limit, a failing model, streaming with steering, two turns, `run_sync`), first with a scripted model and then over
-    all three wire forms, by the real SDKs, to the strict server. Checked is what the design promises:
-    no hook fails, is slow, or returns what it must not; every `before_` has its `after_`; transcript and requests are
-    valid; nothing is changed in place; sessions are kept apart, and the process is left as it was; no warning, no task
-    and no exception is left behind; and for a name: it is found by one entry point, imported only when enabled, and a
-    wrong option is an error at its place in the file.
+    limit, a failing model, streaming with steering, two turns, `run_sync`, a nested agent, `call_tool`), first with a
+    scripted model and then over all three wire forms, by the real SDKs, to the strict server. Checked is what the
+    design promises: no hook fails, is slow, or returns what it must not; every `before_` has its `after_`; transcript
+    and requests are valid; nothing is changed in place; sessions are kept apart, and the process is left as it was; no
+    warning, no task and no exception is left behind; and for a name: it is found by one entry point, imported only
+    when enabled, and a wrong option is an error at its place in the file.
 
     The name of a provider (of the group `hookagent.providers`) is checked as `check_provider` does.
 

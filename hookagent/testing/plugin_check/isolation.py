@@ -11,7 +11,7 @@ import threading
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from typing import Any, Final
 
-from hookagent import Agent, HookagentError, PluginEntry, Request, tool
+from hookagent import Agent, HookagentError, PluginEntry, Request, ToolContext, tool
 from hookagent.providers import RetryPolicy
 from hookagent.testing.plugin_check.judging import Problem
 from hookagent.testing.plugin_check.model import ReferenceModel, Step
@@ -19,6 +19,7 @@ from hookagent.testing.plugin_check.model import ReferenceModel, Step
 ENVIRONMENT: Final = "the environment"
 MARKS: Final = ("alpaca", "ocelot")
 """A word for each of the two sessions, which nothing of the other session may hold."""
+_AGENT: Final = "reference-"
 
 
 class _Meeting:
@@ -64,19 +65,20 @@ async def leaks(use: Any, options: Mapping[str, Any] | None, more: Mapping[str, 
     meeting = _Meeting()
 
     @tool(effect="reads")
-    async def reference_meet(item: str) -> str:
+    async def reference_meet(item: str, context: ToolContext) -> str:
         """Look at one item while the other session looks at another.
 
         Args:
             item: which one.
         """
-        await meeting.come(item)
+        # By whose tool it is: the item may be what a plugin made of it.
+        await meeting.come(context.agent.name.removeprefix(_AGENT))
         return f"the {item} is there"
 
     entry = PluginEntry(use, options)
     for mark in MARKS:
         agents[mark] = Agent(
-            f"reference-{mark}",
+            f"{_AGENT}{mark}",
             tools=[reference_meet],
             model=models[mark],
             plugins=[entry],

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from hookagent import AssistantMessage, MessageOrderError, PluginError, ToolResult, Transcript, UserMessage
 from hookagent.testing.plugin_check.evidence import FIRST, LAST, Evidence
+from hookagent.testing.plugin_check.runs import NESTED
 
 Message = UserMessage | AssistantMessage | ToolResult
 # A plugin may end a run early in these ways, each by a verdict that says so.
@@ -152,7 +153,7 @@ def unbalanced(calls: list[tuple[str, dict[str, Any]]]) -> Iterator[str]:
             model = False
         elif hook == "before_tools":
             in_round = True
-        elif hook == "before_each_tool":
+        elif hook == "before_each_tool" and given["tool_call"].name != NESTED:
             open_calls[given["tool_call"].id] = given["tool_call"].name
         elif hook == "after_each_tool":
             open_calls.pop(given["tool_call"].id, None)

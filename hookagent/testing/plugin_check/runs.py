@@ -1,7 +1,8 @@
 """The reference runs: every way in which hooks are called, with tools that do nothing to anybody.
 
 They are all the paths of the design: no tools, three tools in parallel and in sequence, failing, denied, waiting and
-resumed, aborted, a limit, a failing model, streamed or not, more than one turn, synchronous.
+resumed, aborted, a limit, a failing model, streamed or not, more than one turn, synchronous, and the two in which a
+plugin's gates are asked outside of its own turns: for the calls of a nested agent, and for those of `call_tool`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from hookagent import Agent, Approve, Deny, Suspend, ToolContext, tool
+from hookagent import Agent, Approve, Deny, Request, Suspend, ToolContext, ToolRound, tool
+from hookagent.providers import ScriptedProvider
 from hookagent.testing.plugin_check.model import Step
 
 Drive = Callable[[Agent, Sequence[str]], Awaitable[None]]
@@ -22,9 +24,10 @@ class ReferenceRun:
     """One reference run.
 
     `turns` is what the model says (see `ReferenceModel`), `prompts` what a person says, `options` are the agent's.
-    `gates` are what the last neighbour answers by hook. `ends` are the statuses that it may have; a plugin may
-    also stop or refuse it, or let it wait. `drive` asks the agent; without it, `run_sync` does. `on_wires` says whether
-    it goes over the wire forms, too: those that send what no other one sends.
+    `gates` are what the last neighbour answers by hook. `ends` are the statuses that it may have (`completed` among
+    them where a hook around the model may answer by itself); a plugin may also stop or refuse it, or let it wait.
+    `drive` asks the agent; without it, `run_sync` does. `on_wires` says whether it goes over the wire forms, too:
+    those that send what no other one sends.
     """
 
     name: str
@@ -75,7 +78,38 @@ async def reference_abort(context: ToolContext) -> str:
     return str(await asyncio.get_running_loop().create_future())
 
 
-TOOLS: Final = (reference_look, reference_count, reference_fail, reference_abort)
+@tool(effect="reads")
+async def reference_ask(question: str) -> str:
+    """Ask another agent, which looks at a detail.
+
+    Args:
+        question: what to ask.
+    """
+
+    def answer(request: Request) -> Step:
+        if isinstance(request.blocks[-1], ToolRound):
+            return {"text": "It is ripe."}
+        return {"calls": [_call(1, NESTED, item="apple")]}
+
+    inner = Agent("inner", tools=[reference_detail], model=ScriptedProvider(answer), log=False, quiet=True)
+    async with inner:
+        result = await inner.run(question)
+    return result.answer or result.status
+
+
+@tool(effect="reads")
+async def reference_detail(item: str) -> str:
+    """Look at a detail of one item: the tool of the nested agent.
+
+    Args:
+        item: which one.
+    """
+    return f"{item} is ripe"
+
+
+TOOLS: Final = (reference_look, reference_count, reference_fail, reference_abort, reference_ask)
+NESTED: Final = "reference_detail"
+"""The tool that only the nested agent has: of its calls the plugin's gates hear, and no other hook."""
 
 
 async def ask(agent: Agent, prompts: Sequence[str]) -> None:
@@ -83,6 +117,13 @@ async def ask(agent: Agent, prompts: Sequence[str]) -> None:
     for prompt in prompts:
         if not (await agent.run(prompt)).ok:
             return
+
+
+async def ask_and_call(agent: Agent, prompts: Sequence[str]) -> None:
+    """Ask, and then run a tool without the model."""
+    await ask(agent, prompts)
+    await agent.call_tool("reference_look", {"item": "cherry"})
+    await agent.call_tool("reference_fail", {"item": "fig"})
 
 
 async def listen(agent: Agent, prompts: Sequence[str]) -> None:
@@ -127,6 +168,7 @@ _FAILING: Final[Step] = {
         {"name": "reference_look", "raw_arguments": '{"item": "fi', "id": "call_4"},
     ]
 }
+_ASK: Final[Step] = {"calls": [_call(1, "reference_ask", question="Is the apple ripe?")]}
 _ABORT: Final[Step] = {"calls": [_call(1, "reference_look", item="apple"), _call(2, "reference_abort")]}
 
 
@@ -166,12 +208,15 @@ RUNS: Final = (
     ReferenceRun(
         "the limit of iterations",
         ((_ONE,),),
-        ends=("limit",),
+        ends=("limit", "completed"),
         options={"limits": {"max_iterations": 2}},
         drive=ask,
         on_wires=False,
     ),
-    ReferenceRun("the model fails", ((_ONE, {"error": "server"}),), ends=("failed",), drive=ask),
+    ReferenceRun(
+        "a nested agent, and a tool called without the model", ((_ASK, _ANSWER),), drive=ask_and_call, on_wires=False
+    ),
+    ReferenceRun("the model fails", ((_ONE, {"error": "server"}),), ends=("failed", "completed"), drive=ask),
     ReferenceRun(
         "two turns, streamed, with steering and a follow-up",
         ((_THREE, _ANSWER), (_ANSWER,), (_ANSWER,), (_AGAIN, _ANSWER)),
