@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
 
 PLUGIN_GROUP = "hookagent"
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,5 +89,10 @@ def find(name: str, group: str = PLUGIN_GROUP) -> Installed:
         owners = " and ".join(one.distribution for one in candidates)
         raise PluginLoadError(name, None, f"offered by {owners}; uninstall one, or name its module instead")
     near = difflib.get_close_matches(name, [one.name for one in installed(group)], 1)
-    guess = f"; did you mean '{near[0]}'?" if near else f"; is it installed? try: pip install hookagent-{name}"
+    if near:
+        guess = f"; did you mean '{near[0]}'?"
+    elif _NAME.fullmatch(name):
+        guess = f"; is it installed? try: pip install hookagent-{name}"
+    else:
+        guess = "; a plugin is named by its entry point, or by the dotted name of its module"
     raise PluginLoadError(name, None, f"no such plugin{guess}")

@@ -12,7 +12,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     import sys
 
-    from hookagent.cli.failure import run_guarded
-    from hookagent.cli.group import root_command
-
+    try:
+        from hookagent.cli.failure import run_guarded
+        from hookagent.cli.group import root_command
+    except KeyboardInterrupt:
+        # Nothing of ours is loaded that could say it.
+        if sys.stderr is not None:
+            sys.stderr.write("hookagent: interrupted\n")
+        return 130
     return run_guarded(root_command(), list(sys.argv[1:] if arguments is None else arguments))

@@ -14,6 +14,7 @@ from hookagent.escaping import one_line
 
 if TYPE_CHECKING:
     from hookagent.config import ConfigProblem, LoadedConfig, Positions
+    from hookagent.config.positions import KeyPath
     from hookagent.host import PluginEntry
 
 
@@ -90,13 +91,21 @@ def _option_problems(loaded: LoadedConfig, index: int, entry: PluginEntry) -> It
     """What is wrong with one entry: a plugin that cannot be loaded, or options that it does not take."""
     if "." in entry.use and all(one.name != entry.use for one in discovery.installed()):
         return
-    path = ("plugins", index, "use")
+    path: KeyPath = ("plugins", index, "use")
     try:
-        target = discovery.find(entry.use).load()
+        found = discovery.find(entry.use)
+        target = found.load()
     except PluginLoadError as error:
         yield loaded.positions.problem(path, str(error))
         return
     model = getattr(target, "Options", None)
+    if entry.options and (model is None or not isinstance(target, type)):
+        from hookagent.host import takes_no_options
+
+        refusal = takes_no_options(entry.use, found.distribution, entry.options)
+        path = ("plugins", index, "with", next(iter(entry.options)))
+        yield loaded.positions.problem(path, str(refusal), at_key=True)
+        return
     if isinstance(target, type) and isinstance(model, type):
         from pydantic import BaseModel, ValidationError
 

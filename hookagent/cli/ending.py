@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hookagent.cli.closing import explanation
 from hookagent.cli.console import Console
 from hookagent.cli.failure import FAILED, report
+from hookagent.cli.misspelt import misspelt_rules
 from hookagent.cli.options import Choices
 from hookagent.cli.session_options import say_session
 
@@ -32,6 +33,8 @@ def begin(console: Console, choices: Choices, quiet: bool) -> Agent:
         raise
     if choices.session is not None and not quiet:
         say_session(console, agent)
+    for warning in misspelt_rules(choices, (tool.name for tool in agent.tools)):
+        console.say(f"hookagent: warning: {warning}")
     return agent
 
 
@@ -74,10 +77,19 @@ def close_agent(console: Console, agent: Agent, code: int, errors: list[str], de
     finished = getattr(agent.provider, "assert_finished", None)
     if finished is not None and code == 0:
         steps.append(finished)
+    before = agent.last_result
     for step in steps:
         try:
             step()
         except Exception as error:
             errors.extend(report(console, error, debug)[1])
             code = code or FAILED
+    after = agent.last_result
+    if before is not None and after is not None:
+        # The first of what plugins failed with at the end was raised; the others are told as well.
+        for said in after.errors[len(before.errors) :]:
+            masked = console.mask(said)
+            if masked not in errors:
+                console.say(f"hookagent: error: {said}")
+                errors.append(masked)
     return code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -15,6 +16,7 @@ from hookagent.errors import ConfigurationError, HookagentError, MisuseError, de
 
 FAILED, USAGE, LIMIT, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
 """The exit codes beside 0 (design, "Exit codes")."""
+_EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)", re.DOTALL)
 
 
 class UsageProblem(ConfigurationError):
@@ -101,7 +103,9 @@ def _click_problems(error: click.ClickException) -> Iterator[str]:
         hint = f"; see '{error.ctx.command_path} --help'"
     else:
         hint = ""
-    yield f"{message[:1].lower()}{message[1:]}{hint}"
+    extra = _EXTRA.fullmatch(message)
+    message = f"'{extra[1]}': nothing more was expected here" if extra else f"{message[:1].lower()}{message[1:]}"
+    yield f"{message}{hint}"
 
 
 def _options(arguments: Sequence[str]) -> list[str]:

@@ -42,7 +42,7 @@ def take_session(chosen: dict[str, Any]) -> str | None:
 
     if named is not None:
         return session_store().find(named)
-    here = os.getcwd()
+    here = working_directory()
     newest = session_store().newest(here)
     if newest is None:
         raise UsageProblem(
@@ -50,6 +50,14 @@ def take_session(chosen: dict[str, Any]) -> str | None:
             "another one with --session ('hookagent sessions list --all' shows all)"
         )
     return newest
+
+
+def working_directory() -> str:
+    """The working directory. Raises `UsageProblem` where it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        raise UsageProblem("working directory: it does not exist any more; change to another one") from None
 
 
 def say_session(console: Console, agent: Agent) -> None:

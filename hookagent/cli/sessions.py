@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -14,6 +15,7 @@ import click
 from hookagent.cli.console import Console
 from hookagent.cli.failure import FAILED, UsageProblem, report
 from hookagent.cli.options import json_option, pass_console
+from hookagent.cli.session_options import working_directory
 from hookagent.escaping import one_line, paragraphs
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def list_sessions(console: Console, /, everything: bool, as_json: bool, debug: b
     """
     from hookagent.cli.session_rows import row_json, rows_text, session_rows
 
-    rows = session_rows(_store(), None if everything else os.getcwd())
+    rows = session_rows(_store(), None if everything else working_directory())
     if as_json:
         console.write(json.dumps([row_json(row) for row in rows], ensure_ascii=True, indent=2) + "\n")
         return 0
@@ -75,6 +77,7 @@ def show(console: Console, /, beginning: str, debug: bool) -> int:
 
     store = _store()
     found = store.find(beginning)
+    _say_if_at_work(console, store, found)
     console.write(session_text(store.row(found), restore(store.read(found), Limits(), session_id=found)))
     return 0
 
@@ -94,11 +97,15 @@ def show(console: Console, /, beginning: str, debug: bool) -> int:
 def export(console: Console, /, beginning: str, form: Form | None, file: str | None, debug: bool) -> int:
     """Write a session as text, exactly as it was: nothing is masked."""
     store = _store()
-    text = store.export(store.find(beginning), form or _form_of(file))
+    found = store.find(beginning)
+    form = form or _form_of(file)
+    if form != "jsonl":
+        _say_if_at_work(console, store, found)
+    text = store.export(found, form)
     if file is None:
         console.write(paragraphs(text) if console.out_is_terminal else text)
         return 0
-    path = _write_new(file, text)
+    path = write_new(file, text)
     console.say(f"{path}: written")
     return 0
 
@@ -175,6 +182,18 @@ def _store() -> SessionStore:
     return session_store()
 
 
+def _say_if_at_work(console: Console, store: SessionStore, session_id: str) -> None:
+    """Say that a session has not ended, since its records alone look like those of a process that was killed."""
+    from hookagent.sessions.overview import UNFINISHED, overview
+
+    # The lock is looked at only where it matters: for that moment nobody else could take it.
+    holder = store.holder(session_id) if overview(store, session_id).status == UNFINISHED else None
+    if holder is not None:
+        console.say(
+            f"session {session_id}: {holder} is at work on it; a call that has no result yet is shown as interrupted"
+        )
+
+
 def _confirmed(console: Console, store: SessionStore, ids: Sequence[str]) -> bool:
     """Ask on the terminal; Enter, end of file and all that is not a yes mean no."""
     from hookagent.sessions.overview import overview
@@ -199,18 +218,26 @@ def _form_of(file: str | None) -> Form:
     return _FORMS.get(Path(file).suffix.lower(), "markdown") if file is not None else "markdown"
 
 
-def _write_new(file: str, text: str) -> Path:
+def write_new(file: str, text: str) -> Path:
     """Write a file that is not there yet, for its owner alone. Raises `UsageProblem`."""
     from hookagent.sessions.places import private_file
 
+    if not file:
+        raise UsageProblem("--output: names no file; write one such as talk.md")
     path = Path(file)
+    made = False
     try:
         descriptor = private_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        made = True
         with open(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
             stream.write(text)
     except FileExistsError:
         raise UsageProblem(f"{one_line(file)}: there is a file already; name a new one") from None
     except (OSError, ValueError) as error:
+        if made:
+            # Half of a session would pass for a whole one, and stand in the way of the next attempt.
+            with contextlib.suppress(OSError):
+                path.unlink()
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageProblem(f"{one_line(file)}: cannot be written: {reason.lower()}; name another file") from None
     return path

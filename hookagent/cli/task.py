@@ -5,6 +5,7 @@ With both, the argument comes first and the piped text follows it, fenced and na
 
 from __future__ import annotations
 
+import os
 import re
 import select
 import sys
@@ -29,6 +30,7 @@ def read_task(argument: str | None, console: Console, stream: TextIO | None = No
     if argument is not None and argument != "-":
         if not argument.strip():
             raise UsageProblem(f"the task is blank; {_HOW}")
+        argument = _typed(argument)
         piped = "" if stream is None or _is_terminal(stream) else _read(stream, console)
         return _joined(argument, piped) if piped.strip() else argument
     if stream is None or (argument is None and _is_terminal(stream)):
@@ -48,6 +50,18 @@ def read_task_if_any(argument: str | None, console: Console, stream: TextIO | No
         return None
     task = _read(stream, console)
     return task if task.strip() else None
+
+
+def _typed(argument: str) -> str:
+    """The text that was typed, also where the locale's encoding has not all of it. Raises `UsageProblem`."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        try:
+            return os.fsencode(argument).decode()
+        except UnicodeError:
+            raise UsageProblem("the task: not UTF-8 text; convert it first (iconv -t utf-8)") from None
+    return argument
 
 
 def _joined(argument: str, piped: str) -> str:

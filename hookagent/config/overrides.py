@@ -33,7 +33,7 @@ def read_overrides(options: tuple[str, ...], problems: list[ConfigProblem]) -> l
     for option in options:
         path, equals, text = option.partition("=")
         parts = tuple(part.strip() for part in path.split("."))
-        if not equals or not all(parts):
+        if not equals or not all(parts) or not _is_text(path):
             # Without '=' the whole word may be a value that slipped in, so little of it is shown.
             said = f"-o {shown(path)}=" if equals else "-o"
             problems.append(
@@ -67,6 +67,11 @@ def apply_overrides(document: Document, overrides: list[Override], environment: 
         document.empty |= {(*path, *below) for below in empty}
         if path == ("plugins",):
             normalise_plugins(document, environment)
+
+
+def _is_text(path: str) -> bool:
+    """Whether it can stand in YAML at all: bytes in no known encoding come from the shell as half a character."""
+    return not any("\ud800" <= character <= "\udfff" for character in path)
 
 
 def _key_path(document: Document, override: Override) -> KeyPath | None:

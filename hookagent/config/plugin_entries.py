@@ -102,7 +102,8 @@ def _entry_fault(entry: Any) -> str | None:
         name = entry["use"]
         return name_fault(name) if isinstance(name, str) else "'use' must be the name of a plugin; put it in quotes"
     if len(entry) == 1:
-        return name_fault(next(iter(entry)))
+        name = next(iter(entry))
+        return f"'{name}' stands alone; write 'use: name' beside it" if name in ENTRY_KEYS else name_fault(name)
     if not entry:
         return "a plugin must be a name, 'name: {options}' or 'use: name', found an empty mapping"
     names = ", ".join(f"'{shown(key)}'" for key in list(entry)[:4])

@@ -214,6 +214,10 @@ def _transport_error(error: Exception, provider: str, url: str, key: str | None)
         return ProviderError("timeout", provider, f"no answer from{where or ' the server'} in time: {reason}")
     if "RemoteProtocolError" in names or "ReadError" in names or "DecodingError" in names:
         return ProviderError("incomplete", provider, f"the connection broke before the reply was whole: {reason}")
+    if names & {"UnsupportedProtocol", "InvalidURL", "LocalProtocolError"}:
+        # Nothing was sent, and nothing will be the next time: it is how the address or a header is written.
+        text = f"no request to{where or ' the server'} can be made: {reason}; check the address and the headers"
+        return ProviderError("configuration", provider, text)
     if "APIConnectionError" in names or "TransportError" in names or isinstance(error, OSError):
         return ProviderError(
             "connection", provider, f"cannot reach{where or ' the server'}: {reason}; check the address and the network"

@@ -37,6 +37,24 @@ def blank_key(provider: str) -> ProviderError:
     return ProviderError("configuration", provider, "what was given as api_key gave no key")
 
 
+def check_key(key: str, provider: str, name: str) -> str:
+    """Return `key`, which came from `name`, where a header can hold it.
+
+    Else raises `ProviderError`, which says what is wrong and where, and nothing of the key itself: the HTTP library's
+    own error would show all of it, and look like a failure of the network.
+    """
+    blank = [place for place in (1, len(key)) if key[place - 1 : place] == " "]
+    for place, character in enumerate(key, 1):
+        if place not in blank and " " <= character <= "~":
+            continue
+        known = {"\r": "a line break", "\n": "a line break", " ": "a blank"}
+        what = known.get(character, "a character that no key has")
+        raise ProviderError(
+            "configuration", provider, f"{name}: {what} at place {place} of {len(key)}; set it again without that"
+        )
+    return key
+
+
 def assert_ready(provider: Any) -> None:
     """Look whether a provider can be asked at all, as far as it knows without sending anything.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hookagent.providers.body_bytes import body_bytes
 from hookagent.providers.clients import CONNECT_SECONDS, READ_SECONDS, Key, ask_key, connection_pool, loop_client
 from hookagent.providers.documented_call import documented_stream
-from hookagent.providers.keys import blank_key, is_foreign_server, missing_key
+from hookagent.providers.keys import blank_key, check_key, is_foreign_server, missing_key
 
 if TYPE_CHECKING:
     import httpx2
@@ -60,7 +60,7 @@ class OpenAIConnection:
 
     def _needed(self, key: str | None) -> str:
         if key is not None:
-            return key
+            return check_key(key, self.provider, "api_key" if self._api_key is not None else "OPENAI_API_KEY")
         if self._api_key is not None:
             raise blank_key(self.provider)
         if self.is_foreign:

@@ -7,6 +7,7 @@ cost what was committed last, and never the file.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sqlite3
 import sys
@@ -68,8 +69,17 @@ class Database:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a file yet; reading commands make none."""
-        return self._connection is not None or self.path.exists()
+        """Whether there is a file yet; reading commands make none. Raises `SessionError` where there can be none."""
+        if self._connection is not None:
+            return True
+        try:
+            if self.path.exists():
+                return True
+            if self.folder.exists() and not self.folder.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, "a file stands where the folder should be")
+        except OSError as error:
+            raise SessionError(f"{self.folder}: {_in_words(error)}") from error
+        return False
 
     @contextlib.contextmanager
     def using(self) -> Iterator[sqlite3.Connection]:
@@ -192,7 +202,12 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _in_words(error: Exception) -> str:
-    text = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+    text = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
+    if isinstance(error, OSError) or "unable to open" in text:
+        return f"{text}; make it usable, or set HOOKAGENT_HOME to another folder"
+    if "disk I/O" in text:
+        # SQLite says no more, also where there is no room for the file that it shares with other processes.
+        return f"{text}: the disk may be full, or the folder read-only"
     if "locked" in text:
         return f"{text}: another program keeps it busy"
     if isinstance(error, UnicodeDecodeError) or "malformed" in text or "not a database" in text:

@@ -35,7 +35,10 @@ def export(store: SessionStore, session_id: str, form: Literal["jsonl", "yaml", 
 
 
 def _head(row: Row) -> dict[str, Any]:
-    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(row.created))
+    try:
+        started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(row.created))
+    except (OverflowError, OSError, ValueError):
+        started = "unknown"
     head = {"session": row.id, "agent": row.agent, "model": row.model, "cwd": row.cwd, "started": started}
     if row.forked_from is not None:
         head["forked_from"] = f"{row.forked_from}, record {row.forked_at}"

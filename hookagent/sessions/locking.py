@@ -85,6 +85,22 @@ class SessionLock:
             os.lseek(self._descriptor, 0, os.SEEK_SET)
             os.write(self._descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
 
+    def holder(self) -> str | None:
+        """Who has the lock, in words; None where nobody has."""
+        try:
+            descriptor = os.open(self._path, os.O_RDWR)
+        except OSError:
+            return None
+        try:
+            _lock(descriptor)
+        except OSError:
+            return _holder(descriptor)
+        else:
+            _unlock(descriptor)
+            return None
+        finally:
+            os.close(descriptor)
+
     def release(self) -> None:
         """Give the lock back; a second call does nothing."""
         descriptor, self._descriptor = self._descriptor, None

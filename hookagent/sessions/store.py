@@ -21,6 +21,7 @@ from hookagent.sessions.records import StoredRecord, decode_record, encode_recor
 from hookagent.sessions.writer import NewSession, SessionWriter
 
 _SHOWN_AT_MOST = 5
+_CLOCK_ERROR_SECONDS = 86_400.0
 _INSERT_SESSION = (
     "INSERT INTO sessions (id, agent, model, cwd, parent_id, forked_from, forked_at, created) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -58,17 +59,23 @@ class SessionStore:
     # ---- finding ----
 
     def list(self, cwd: str | Path | None = None) -> tuple[SessionSummary, ...]:
-        """All sessions, or those of one working directory; the one that was worked on last comes first."""
+        """All sessions, or those of one working directory; the one that was worked on last comes first.
+
+        Behind all others stand those from more than a day in the future: a clock was wrong then, and they would come
+        first for ever.
+        """
         if not self.database.exists:
             return ()
         where, values = ("", ()) if cwd is None else ("WHERE cwd = ?", (os.path.realpath(cwd),))
+        latest = time.time() + _CLOCK_ERROR_SECONDS
         newest = f"(SELECT max(place) FROM records WHERE place BETWEEN key << 32 AND (key << 32) + {LAST})"
         with self.database.using() as connection:
             found = connection.execute(
                 "SELECT id, agent, model, cwd, parent_id, forked_from, created, "
                 "coalesce(time, created) AS updated, coalesce(place & 4294967295, forked_at, 0) "
-                f"FROM sessions LEFT JOIN records ON place = {newest} {where} ORDER BY updated DESC, key DESC",
-                values,
+                f"FROM sessions LEFT JOIN records ON place = {newest} {where} "
+                "ORDER BY updated > ?, updated DESC, key DESC",
+                (*values, latest),
             ).fetchall()
         return tuple(SessionSummary(*row) for row in found if all(isinstance(text, str) for text in row[:4]))
 
@@ -171,6 +178,10 @@ class SessionStore:
         with self.writer(made, new) as writer:
             writer.append([(time.time(), *encode_record(ForkRecord(row.id, number)))])
         return made
+
+    def holder(self, session_id: str) -> str | None:
+        """Who works on a session just now, in words; None where nobody does."""
+        return SessionLock(self.database.folder, session_id).holder()
 
     def remove(self, session_id: str) -> None:
         """Delete a session with all its records; forks of it keep what they share. Refused while it is in use."""

@@ -27,7 +27,7 @@ def verify(store: SessionStore, session_id: str | None = None) -> tuple[str, ...
     try:
         ids = [session_id] if session_id is not None else _ids(store)
     except SessionError as error:
-        return (*lines, str(error))
+        return tuple(dict.fromkeys((*lines, str(error))))
     for one in ids:
         try:
             restored = restore(store.read(one), Limits())

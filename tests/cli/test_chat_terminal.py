@@ -109,7 +109,7 @@ def test_sigterm_ends_the_turn_and_the_chat(terminal: str, sit: Sit) -> None:
 
 def test_the_line_mode_says_what_it_cannot_do(sit: Sit) -> None:
     person = sit("[]\n", TERM="dumb")
-    person.sees("one line at a time; for typing while it works: pip install 'hookagent[chat]'")
+    person.sees("one line at a time, since TERM says that this terminal is a dumb one; /help lists the commands")
     person.sees(">")
     person.types("\x04")
     assert person.leaves() == 0

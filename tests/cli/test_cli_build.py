@@ -84,6 +84,22 @@ def test_allow_and_deny_are_rules_of_this_run(command: Any, script: Any, site: A
     assert "1 tool call (1 denied)" in got.err
 
 
+@pytest.mark.parametrize(
+    ("rule", "near"),
+    [("wirte_file", "write_file"), ("Write_File", "write_file"), ("read_fil(path=a)", "read_file"), ("shell", None),
+     ("write_*", None), ("write_file", None), ("write_fil?", None)],
+)  # fmt: skip
+def test_a_rule_that_looks_like_a_slip_is_said(
+    rule: str, near: str | None, command: Any, script: Any, site: Any
+) -> None:
+    site.approval()
+    for option in ("--deny", "--ask", "--allow"):
+        got = command("run", "-q", "-m", script(ANSWER), option, rule, "x")
+        name = rule.partition("(")[0]
+        said = f"{option} {rule}: no tool of this run is called '{name}'; did you mean '{near}'?"
+        assert (got.code, got.err) == (0, f"hookagent: warning: {said}\n" if near else "")
+
+
 def test_rules_are_added_to_configured_ones(command: Any, script: Any, site: Any, folder: Path) -> None:
     site.approval()
     (folder / "hookagent.yaml").write_text("plugins:\n  - human-approval: {deny: [write_file]}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,23 @@ def test_failing_on_session_end_keeps_the_answer_and_gives_1(command: Any, scrip
     got = command("run", "-m", script(ANSWER), "-t", "read_file", "-p", "last", "x")
     assert (got.code, got.out) == (1, "The answer is 42.\n")
     assert "hookagent: error: plugin 'last' (hookagent-last 1.0): hook 'on_session_end' raised" in got.err
+
+
+def test_every_plugin_that_fails_at_the_end_of_the_session_is_told_once(command: Any, script: Any, site: Any) -> None:
+    for name in ("first", "second"):
+        site.plugin(
+            name,
+            "from hookagent import hookimpl\nclass Plugin:\n    @hookimpl\n"
+            f"    def on_session_end(self):\n        raise RuntimeError('{name} is late')\n",
+        )
+    got = command("run", "-q", "--json", "-m", script(ANSWER), "-t", "read_file", "-p", "first", "-p", "second", "x")
+    told = [line for line in got.err.splitlines() if "hook 'on_session_end' raised" in line]
+    assert [line.partition(" (")[0] for line in told] == [
+        "hookagent: error: plugin 'first'",
+        "hookagent: error: plugin 'second'",
+    ]
+    last = json.loads(got.out.splitlines()[-1])
+    assert (got.code, last["status"], len(last["errors"])) == (1, "completed", 2)
 
 
 def test_a_softened_plugin_costs_no_exit_code(command: Any, script: Any, site: Any, folder: Path) -> None:

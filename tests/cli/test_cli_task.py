@@ -108,3 +108,14 @@ def test_waiting_for_a_pipe_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_piped_text_reaches_the_model(command: Any, script: Any) -> None:
     model = script("- {text: Three., expect: 'one two three'}\n")
     assert command("run", "-m", model, "-t", "read_file", "How many?", stdin="one two three\n").out == "Three.\n"
+
+
+@pytest.mark.parametrize("read", [read_task, read_task_if_any])
+def test_what_was_typed_is_taken_as_it_was_meant_or_refused(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageProblem, match=r"^the task: not UTF-8 text; convert it first"):
+        read("read \udcff", NOWHERE, piped(b""))
+    with pytest.raises(UsageProblem, match=r"^the task: not UTF-8 text; convert it first"):
+        read("read \ud83d", NOWHERE, piped(b""))
+    # As Python reads the arguments where the locale knows ASCII alone.
+    typed = "grüße".encode().decode("ascii", "surrogateescape")
+    assert read(typed, NOWHERE, piped(b"")) == "grüße"

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from hookagent.cli import main
+
 HEAVY = ("anthropic", "openai", "httpx2", "pydantic", "yaml", "rich", "asyncio", "pluggy", "genai_prices")
 PROBE = """\
 import json, sys
@@ -88,3 +90,20 @@ def test_a_run_with_a_script_loads_no_sdk(tmp_path: Path) -> None:
     code, out, modules = loaded(words, tmp_path)
     assert (code, out) == (0, "Yes.\n")
     assert not modules & {"anthropic", "openai", "httpx2", "rich", "genai_prices"}
+
+
+def test_an_interrupt_while_the_command_itself_is_loaded_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupted:
+        @staticmethod
+        def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+            if name == "hookagent.cli.group":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "hookagent.cli.group", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupted, *sys.meta_path])
+    assert main(["--version"]) == 130
+    assert capsys.readouterr() == ("", "hookagent: interrupted\n")
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main(["--version"]) == 130

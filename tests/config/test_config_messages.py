@@ -117,6 +117,8 @@ MESSAGES = [
         "2:3: a plugin has one name, found the keys 'a', 'warn_at'; indent the options under "
         "the name, or write 'use: name'",
     ),
+    ("plugins: [{with: {}}]", "1:11: 'with' stands alone; write 'use: name' beside it"),
+    ("plugins: [on_error: warn]", "1:11: 'on_error' stands alone; write 'use: name' beside it"),
     ("plugins: [a: 5]", "1:14: plugins.a must be a mapping, found 5"),
     ("plugins: [{use: 5}]", "1:11: 'use' must be the name of a plugin; put it in quotes"),
     ("plugins: [{use: a, with: [1]}]", "1:26: plugins.a must be a mapping, found a list"),

@@ -252,3 +252,8 @@ def test_the_name_of_a_plugin_may_come_from_a_variable(folder: Path) -> None:
     (folder / "agent.yaml").write_text("plugins: ['${A}', {use: '${B}', with: {x: '${C}', d: 1}}]\n")
     config = read(folder, A="a", B="b", C="${A}").config
     assert [(entry.use, entry.options) for entry in config.plugins or []] == [("a", {}), ("b", {"x": "${A}", "d": 1})]
+
+
+def test_a_path_in_no_known_encoding_is_named(folder: Path) -> None:
+    said = "expected 'dotted.path=value', as in 'limits.max_iterations=3'"
+    assert errors(folder, "\udcff=1") == [f"-o \\udcff=: {said}"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hookagent.errors import ProviderError
+from hookagent.errors import RETRYABLE_KINDS, ProviderError
 from hookagent.providers.failures import masked, reported_error, wait_asked_for
 from hookagent.testing import Fault, Reply, StrictServer
 
@@ -151,6 +151,14 @@ def test_a_server_that_is_not_there(wire: Any, make_request: Any, ask: Any) -> N
     assert error.kind == "connection"
     assert "127.0.0.1" in str(error)
     assert error.retryable
+
+
+@pytest.mark.parametrize("address", ["localhost:8080/v1", "not a url", "htp://localhost:8080/v1"])
+def test_an_address_that_is_none_is_not_tried_again(address: str, wire: Any, make_request: Any, ask: Any) -> None:
+    error = failure(ask, wire.make(wire.model, api_key="k", base_url=address), make_request("hi"))
+    assert (error.kind, error.kind in RETRYABLE_KINDS) == ("configuration", False)
+    assert str(error).startswith(f"{wire.name}: no request to ")
+    assert str(error).endswith("; check the address and the headers")
 
 
 def test_an_unknown_model_is_said_so(wire: Any, make_request: Any, ask: Any) -> None:

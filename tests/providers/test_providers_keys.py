@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hookagent import complete, complete_sync
-from hookagent.errors import ConfigurationError
+from hookagent.errors import ConfigurationError, ProviderError
 from hookagent.providers.keys import assert_ready, is_foreign_server, ways_on
 from hookagent.providers.routing import default_model, provider_for
 from hookagent.providers.scripted import ScriptedProvider
@@ -126,3 +126,53 @@ def test_what_the_environment_has_is_seen_without_an_sdk(wire: Any, monkeypatch:
     monkeypatch.setitem(sys.modules, "openai", None)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     assert_ready(wire.make(wire.model))
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("sk-se\ncret", "a line break at place 6 of 10"),
+        ("sk-secrét", "a character that no key has at place 8 of 9"),
+        ("sk-secret\u200b", "a character that no key has at place 10 of 10"),
+    ],
+)
+def test_a_key_that_no_header_can_hold_is_named_and_not_shown(
+    key: str, said: str, wire: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for made, name in ((wire.make(wire.model, api_key=key), "api_key"), (wire.make(wire.model), wire.name.upper())):
+        monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        name = name if name == "api_key" else f"{name.partition('-')[0]}_API_KEY"
+        with pytest.raises(ConfigurationError) as refused:
+            assert_ready(made)
+        assert str(refused.value) == f"{wire.name}: {name}: {said}; set it again without that"
+
+
+def test_a_key_that_a_function_gives_is_looked_at_too(wire: Any) -> None:
+    with StrictServer([Reply(text="never")]) as server:
+        provider = wire.provider(server, key=lambda: "sk-se\rcret")
+        with pytest.raises(ProviderError, match=f"^{wire.name}: api_key: a line break at place 6 of 10"):
+            complete_sync("hi", model=provider)
+        assert server.remaining == 1
+
+
+@pytest.mark.parametrize("blanks", ["\n", "\r\n", " "])
+def test_blanks_around_a_key_of_the_environment_do_no_harm(
+    blanks: str, wire: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", f" sk-key{blanks}")
+    monkeypatch.setenv("OPENAI_API_KEY", f" sk-key{blanks}")
+    with StrictServer([Reply(text="let in")]) as server:
+        provider = wire.provider(server, key=None)
+        assert_ready(provider)
+        # The HTTP library refuses a header with blanks around its value.
+        assert complete_sync("hi", model=provider) == "let in"
+
+
+def test_a_token_of_the_environment_is_looked_at(wires: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for token, said in (("t ", "a blank at place 2 of 2"), ("t\n", "a line break at place 2 of 2")):
+        monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", token)
+        with pytest.raises(ConfigurationError, match=f"^anthropic: ANTHROPIC_AUTH_TOKEN: {said}"):
+            assert_ready(wires["anthropic"].make("claude-sonnet-5"))
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "t t")
+    assert_ready(wires["anthropic"].make("claude-sonnet-5"))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from hookagent.frozen import FrozenDict
 from hookagent.messages import AssistantMessage, TextPart, ToolCall, ToolResult, UserMessage
 from hookagent.providers.wire import check_request
 from hookagent.requests import BlockView, Note, Request
+from hookagent.tools.tool import Tool
 from hookagent.transcript import ToolRound, Transcript
 
 NOT_TEXT: Any = Note("")
@@ -28,6 +28,12 @@ def transcript() -> Transcript:
 
 def request(**fields: Any) -> Request:
     return Request(fields.pop("blocks", BlockView(transcript())), protected=(0, 5), shaped_by="shaper", **fields)
+
+
+def tool_named(name: Any) -> Any:
+    made = Tool.from_callable(transcript, name="made")
+    object.__setattr__(made, "name", name)
+    return made
 
 
 def rule_of(refused: Request) -> str:
@@ -88,6 +94,11 @@ def test_a_stand_in_checked_for_one_round_is_not_taken_for_another() -> None:
     assert rule_of(request(blocks=BlockView(base, replaced={3: stand_in}))) == "replaced"
 
 
+def test_who_offers_a_function_is_told_how_to_make_a_tool_of_it() -> None:
+    with pytest.raises(RequestRefusedError, match=r"a tool is a function, not a Tool; make one with Tool\.from_call"):
+        check_request(request().with_tools([transcript]))  # type: ignore[list-item]
+
+
 def test_an_empty_prompt_is_refused_in_plain_words() -> None:
     for blocks in (Transcript(), Transcript([UserMessage(" \n")])):
         with pytest.raises(RequestRefusedError, match="the prompt is empty"):
@@ -103,8 +114,10 @@ def test_an_empty_prompt_is_refused_in_plain_words() -> None:
         ({"notes": (NOT_TEXT,)}, "notes"),
         ({"settings": [("temperature", 1)]}, "settings"),
         ({"tool_choice": "sometimes"}, "tool_choice"),
-        ({"tools": (SimpleNamespace(name="a b"),)}, "tools"),
-        ({"tools": (SimpleNamespace(name="a"), SimpleNamespace(name="a"))}, "tools"),
+        ({"tools": (tool_named("a b"),)}, "tools"),
+        ({"tools": (tool_named("a"), tool_named("a"))}, "tools"),
+        ({"tools": (transcript,)}, "tools"),
+        ({"tools": (tool_named(5),)}, "tools"),
     ],
 )
 def test_each_other_rule(fields: dict[str, Any], rule: str) -> None:

@@ -248,3 +248,19 @@ def test_arguments_that_no_json_can_carry_are_logged_for_what_they_are(tmp_path:
     log.close()
     (line,) = log.file.path.read_text("utf-8").splitlines()
     assert line == '1970-01-01T00:00:00Z one turn 1 start look (c1) {"turns": "1j"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("disk I/O error", ": the disk may be full, or the folder read-only"),
+        ("unable to open database file", "; make it usable, or set HOOKAGENT_HOME to another folder"),
+        ("database or disk is full", ""),
+    ],
+)
+def test_what_sqlite_says_in_few_words_comes_with_what_to_do(text: str, advice: str, tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    with pytest.raises(SessionError) as refused, database.using():
+        raise sqlite3.OperationalError(text)
+    assert str(refused.value) == f"{database.path}: {text}{advice}"
+    database.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Literal
 
 import pytest
 import yaml
@@ -86,6 +87,14 @@ def test_damaged_records_are_named(store: SessionStore) -> None:
     assert lines[4]["data"] is None
     assert len(yaml.safe_load(store.export("one", "yaml"))["problems"]) == 1
     assert "## Problems" in store.export("one", "markdown")
+
+
+@pytest.mark.parametrize("form", ["jsonl", "yaml", "markdown"])
+def test_a_time_that_cannot_be_is_unknown(store: SessionStore, form: Literal["jsonl", "yaml", "markdown"]) -> None:
+    told(store)
+    with store.database.changing() as connection:
+        connection.execute("UPDATE sessions SET created = 1e300")
+    assert "unknown" in store.export("one", form)
 
 
 def test_an_unknown_form_or_session_is_said(store: SessionStore) -> None:

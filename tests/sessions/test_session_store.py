@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,17 @@ def test_sessions_are_listed_by_when_they_were_worked_on(store: SessionStore, tm
     teller.user("once more")
     journal.close()
     assert store.newest(here) == "old"
+
+
+def test_a_clock_that_was_wrong_once_does_not_make_a_session_the_newest_for_ever(store: SessionStore) -> None:
+    now = time.time()
+    starts = {"old": now - 90_000.0, "next year": now + 31_000_000.0, "next month": now + 2_700_000.0}
+    starts |= {"a minute ahead": now + 60.0, "now": now}
+    for name, start in starts.items():
+        told(store, name.replace(" ", "-"), "x", cwd="/", start=start)
+    order = ["a-minute-ahead", "now", "old", "next-year", "next-month"]
+    assert [one.id for one in store.list()] == order
+    assert store.newest("/") == order[0]
 
 
 def test_a_store_that_was_never_written_has_no_sessions_and_no_file(store: SessionStore) -> None:

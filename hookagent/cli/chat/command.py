@@ -60,8 +60,12 @@ def _mode() -> Mode:
     """How lines come in: a person needs a terminal to type at, and one to see the prompt on."""
     if not (_is_terminal(sys.stdin) and _is_terminal(sys.stderr)):
         return "pipe"
-    able = os.environ.get("TERM", "") != "dumb" and importlib.util.find_spec("prompt_toolkit") is not None
-    return "editor" if able else "lines"
+    return "editor" if not _is_dumb() and importlib.util.find_spec("prompt_toolkit") is not None else "lines"
+
+
+def _is_dumb() -> bool:
+    """Whether the terminal cannot move its cursor, so that no editor can work on it."""
+    return os.environ.get("TERM", "") == "dumb"
 
 
 def _talk(conversation: Conversation, mode: Mode) -> int:
@@ -104,6 +108,8 @@ def _greet(conversation: Conversation, mode: Mode) -> None:
         return
     if mode == "editor":
         how = "Enter sends, and steers while it works; Alt-Enter keeps a message until it is done"
+    elif _is_dumb():
+        how = "one line at a time, since TERM says that this terminal is a dumb one"
     else:
         how = "one line at a time; for typing while it works: pip install 'hookagent[chat]'"
     conversation.console.say(f"{how}; /help lists the commands")

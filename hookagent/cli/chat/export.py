@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -35,12 +36,18 @@ def export_transcript(agent: Agent, name: str) -> tuple[Path, int]:
     # A snapshot: a turn that is under way may add to the transcript meanwhile.
     messages = list(agent.transcript.messages())
     text = "".join(form(_head(agent), messages))
+    made = False
     try:
         with path.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            made = True
             file.write(text)
     except FileExistsError:
         raise UsageProblem(f"/export: {name}: there is a file already; name a new one") from None
     except (OSError, ValueError) as error:
+        if made:
+            # Half of a transcript would pass for a whole one, and stand in the way of the next attempt.
+            with contextlib.suppress(OSError):
+                path.unlink()
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageProblem(f"/export: {name}: cannot be written: {reason.lower()}; name another file") from None
     return path, len(messages)

@@ -19,7 +19,7 @@ from hookagent.providers.clients import CONNECT_SECONDS, READ_SECONDS, Key, ask_
 from hookagent.providers.decoding import priced
 from hookagent.providers.documented_call import documented_stream
 from hookagent.providers.failures import masked, provider_error
-from hookagent.providers.keys import blank_key, missing_key
+from hookagent.providers.keys import blank_key, check_key, missing_key
 from hookagent.providers.unstreamed import unreadable, unstreamed_body
 from hookagent.providers.wire.anthropic_messages import check_body
 from hookagent.providers.wire.request_rules import check_request
@@ -79,7 +79,10 @@ class AnthropicProvider:
         if key is not None:
             if not key.strip():
                 raise blank_key(self.name)
-        elif not any(os.environ.get(name, "").strip() for name in _KEYS):
+            check_key(key.strip(), self.name, "api_key")
+        elif any(os.environ.get(name, "").strip() for name in _KEYS):
+            self._key_of_environment()
+        else:
             import anthropic
 
             # What else there may be (profiles, headers) is for the SDK to find.
@@ -127,8 +130,12 @@ class AnthropicProvider:
         import anthropic
         import httpx2
 
-        if self._api_key is not None and key is None:
+        if self._api_key is None:
+            key = self._key_of_environment()
+        elif key is None:
             raise blank_key(self.name)
+        else:
+            check_key(key, self.name, "api_key")
         pool = self._http_client or await connection_pool(self.name, anthropic.DefaultAsyncHttpxClient)
 
         def make() -> AsyncAnthropic:
@@ -148,6 +155,14 @@ class AnthropicProvider:
             raise self._unusable(error) from error
         self._assert_credentials(client)
         return client
+
+    def _key_of_environment(self) -> str | None:
+        """The key where the SDK would find it with blanks around it, which no header can hold; else None."""
+        raw, token = (os.environ.get(name, "") for name in _KEYS)
+        if token.strip():
+            check_key(token, self.name, _KEYS[1])
+        key = check_key(raw.strip(), self.name, _KEYS[0])
+        return None if key == raw else key or None
 
     def _assert_credentials(self, client: AsyncAnthropic | Anthropic) -> None:
         headers = [value for name, value in client.default_headers.items() if name.lower() in _AUTH_HEADERS]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _DECISIONS_KEPT = 1000
 _TURNS = Turns()
-_NOBODY_TEXT = "nobody can be asked: there is no terminal, and no rule allows this call"
+_NOBODY_TEXT = "nobody can be asked: there is no terminal, and no rule allows this call of '{}'"
 _CHANGED_TEXT = "a plugin changed the arguments after a person had said yes to others"
 _QUIT_TEXT = "the person at the terminal quit"
 
@@ -129,8 +129,9 @@ class HumanApproval:
                     await self._ask(terminal, questions, session, answers)
             elif self.options.unattended == "deny":
                 for one in questions:
-                    self._note(one.call, session, _exact(one), "denied", NOBODY, ONCE, _NOBODY_TEXT)
-                    answers[one.call.id] = Deny(_NOBODY_TEXT, unanswered=True)
+                    reason = _NOBODY_TEXT.format(one.call.name)
+                    self._note(one.call, session, _exact(one), "denied", NOBODY, ONCE, reason)
+                    answers[one.call.id] = Deny(reason, unanswered=True)
         return answers or None
 
     @hookimpl

@@ -80,7 +80,8 @@ class PosixTerminal:
             with take_interrupts(lambda: None):
                 code = await _in_thread(lambda given_up: _run_editor(self._path, command, given_up))
             if code != 0:
-                return None
+                how = f"exit code {code}" if code > 0 else f"signal {-code}"
+                raise OSError(f"$EDITOR: '{command[0]}' ended with {how}, as for giving up")
             return file.read_text(encoding="utf-8-sig", errors="replace")
 
 
@@ -195,6 +196,8 @@ def _run_editor(path: str, command: list[str], given_up: int) -> int:
     terminal = os.open(path, _FLAGS)
     try:
         process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal)
+    except OSError as error:
+        raise OSError(f"$EDITOR: '{command[0]}' cannot be started: {(error.strerror or str(error)).lower()}") from None
     finally:
         os.close(terminal)
     while process.poll() is None:

@@ -161,6 +161,7 @@ def test_nobody_to_ask_means_no_and_the_run_is_refused(bench: Any, call: Call) -
     result = bench.agent(steps, None).run_sync("go")
     assert (result.status, bench.ran) == ("refused", [("look", "b")])
     assert "nobody can be asked" in result.reason
+    assert "no rule allows this call of 'write'" in result.reason
     assert [one.by for one in bench.plugin.decisions] == ["nobody"]
 
 

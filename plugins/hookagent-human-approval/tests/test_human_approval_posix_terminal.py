@@ -150,9 +150,10 @@ def test_the_editor_is_the_persons_own(person: Person, tmp_path: Path, monkeypat
     monkeypatch.setenv("EDITOR", f"'{sys.executable}' '{editor}' 0")
     assert asyncio.run(terminal.edit('{"n": 1}')) == '{"n": 2}\n'
     monkeypatch.setenv("EDITOR", f"'{sys.executable}' '{editor}' 1")
-    assert asyncio.run(terminal.edit('{"n": 1}')) is None
+    with pytest.raises(OSError, match=r"^\$EDITOR: '.*' ended with exit code 1, as for giving up$"):
+        asyncio.run(terminal.edit('{"n": 1}'))
     monkeypatch.setenv("EDITOR", "no-such-editor-anywhere")
-    with pytest.raises(OSError, match="no-such-editor-anywhere"):
+    with pytest.raises(OSError, match=r"^\$EDITOR: 'no-such-editor-anywhere' cannot be started: no such file"):
         asyncio.run(terminal.edit("{}"))
     monkeypatch.setenv("EDITOR", "'")
     with pytest.raises(OSError, match="EDITOR is not a command line"):
