@@ -4,6 +4,7 @@ The root goes last on the path, not first: where hookagent is installed as a whe
 """
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -20,6 +21,10 @@ if ROOT not in sys.path:
 # One home for all that tests leave behind, their sub-processes included; it goes with the process.
 _HOME = tempfile.TemporaryDirectory(prefix="hookagent-tests-", ignore_cleanup_errors=True)
 os.environ["HOOKAGENT_HOME"] = _HOME.name
+
+# A shell lets what it starts in the background ignore Ctrl-C, and so all that this starts: here it is tested.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes is the machine's affair, and a run under coverage takes longer.
 settings.register_profile("hookagent", deadline=None)

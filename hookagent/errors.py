@@ -117,14 +117,16 @@ class MessageOrderError(PluginError):
 class RequestRefusedError(HookagentError):
     """Our own checker refused a request before it was sent.
 
-    `rule` is the id of the broken rule, `shaped_by` the last plugin that shaped the request, if any.
+    `rule` is the id of the broken rule, `shaped_by` the last plugin that shaped the request, if any; `reason` says what
+    is wrong without naming either side.
     """
 
     def __init__(self, rule: str, message: str, shaped_by: str | None = None) -> None:
         self.rule = rule
         self.shaped_by = shaped_by
+        self.reason = f"{message} (rule '{rule}')"
         owner = f"plugin '{shaped_by}' shaped a request that cannot be sent: " if shaped_by else "request refused: "
-        super().__init__(f"{owner}{message} (rule '{rule}')")
+        super().__init__(f"{owner}{self.reason}")
 
 
 class ProviderError(HookagentError):

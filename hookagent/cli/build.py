@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookagent import discovery
 from hookagent.cli.defaults import AGENT, APPROVAL, DEFAULT_PLUGINS, default_tools
-from hookagent.cli.enabled import bring_tools, entries_with_rules
+from hookagent.cli.enabled import bring_tools, entries_with_rules, placed
 from hookagent.cli.options import Choices
 from hookagent.errors import ConfigurationError, PluginLoadError, ToolDefinitionError
 from hookagent.escaping import one_line
@@ -85,9 +85,11 @@ def build_agent(loaded: LoadedConfig, choices: Choices) -> Agent:
     )
     try:
         agent = make(tools=names)
+    except PluginLoadError as error:
+        raise placed(loaded, error) from error
     except ConfigurationError as error:
         # A plugin that cannot be loaded or fails to bring its tools may be why a name is not known.
-        if not unknown or isinstance(error, PluginLoadError | SessionError):
+        if not unknown or isinstance(error, SessionError):
             raise
         raise ConfigError(list(unknown.values())) from None
     # Made when first needed, which would be in the middle of the run, and charged to whoever looked first.

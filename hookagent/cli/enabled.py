@@ -55,6 +55,16 @@ def entries_with_rules(loaded: LoadedConfig, choices: Choices, problems: list[Co
     return made
 
 
+def placed(loaded: LoadedConfig, error: PluginLoadError) -> Exception:
+    """An error of a plugin with the place where that plugin was named, as far as it was."""
+    from hookagent.config import ConfigError
+
+    for index, entry in plugin_entries(loaded):
+        if entry.use == error.plugin:
+            return ConfigError([loaded.positions.problem(("plugins", index, "use"), str(error))])
+    return error
+
+
 def bring_tools(entries: Sequence[PluginEntry]) -> bool:
     """Whether one of the plugins, as far as they can be imported, may register a tool that is not known yet."""
     for entry in entries:

@@ -66,7 +66,7 @@ def blamed(run: Run, error: RequestRefusedError, hook: str) -> PluginError:
     hooks = run.hooks.shape_request if hook == "shape_request" else run.hooks.wrap_model_call
     distribution = next((one.distribution for one in hooks if one.plugin == plugin), None)
     run.dispatch.failed.add(plugin)
-    return PluginError(plugin, distribution, hook, f"made a request that cannot be sent: {error}")
+    return PluginError(plugin, distribution, hook, f"made a request that cannot be sent: {error.reason}")
 
 
 def _announce(run: Run, plugin: str, before: Request, request: Request) -> None:

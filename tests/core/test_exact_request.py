@@ -210,8 +210,8 @@ def test_who_spoils_a_request_is_named_with_hook_and_distribution(hook: str, mon
     error = raised.value
     assert (error.plugin, error.distribution, error.hook) == ("faulty", DISTRIBUTION, hook)
     assert str(error) == (
-        f"plugin 'faulty' ({DISTRIBUTION}): hook '{hook}' made a request that cannot be sent: plugin 'faulty' shaped "
-        "a request that cannot be sent: the system text was dropped, which cannot be (rule 'protected')"
+        f"plugin 'faulty' ({DISTRIBUTION}): hook '{hook}' made a request that cannot be sent: "
+        "the system text was dropped, which cannot be (rule 'protected')"
     )
     assert isinstance(error.__cause__, RequestRefusedError)
     assert (asked, words(agent.transcript)) == ([], ["U go"])
