@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from hookagent.events import (
@@ -19,11 +19,13 @@ from hookagent.events import (
     ToolProgress,
 )
 from hookagent.session import SessionState
+from hookagent.transcript import ToolRound
 
 if TYPE_CHECKING:
     from hookagent.frozen import JsonValue
     from hookagent.limits import Limits
     from hookagent.loop.calls import CallState
+    from hookagent.messages import ToolCall
     from hookagent.queues import MessageQueue
     from hookagent.sessions.restore import Restored
     from hookagent.sessions.store import SessionStore
@@ -116,6 +118,12 @@ class Keeper:
         restored = restore(store.read(state.id), limits, session_id=state.id, parent_id=parent_id)
         for problem in restored.problems:
             self._kept.warn(f"session {state.id}: {problem}")
+        interrupted = {result.call_id for result in restored.repairs if result.status == "interrupted"}
+        for call in _calls(restored, interrupted):
+            self._kept.warn(
+                f"session {state.id}: the tool '{call.name}' ({call.id}) was running when the process ended; "
+                "it may have run, and is not run again"
+            )
         return restored
 
     def follow(self, state: SessionState) -> None:
@@ -169,3 +177,10 @@ class Keeper:
             texts, self._kept.of_logs = self._kept.of_logs, []
             for text in texts if saves else ():
                 self._kept.warn(text)
+
+
+def _calls(restored: Restored, call_ids: Container[str]) -> Iterator[ToolCall]:
+    for block in restored.state.transcript:
+        for call in block.calls if isinstance(block, ToolRound) else ():
+            if call.id in call_ids:
+                yield call

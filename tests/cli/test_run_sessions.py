@@ -211,6 +211,8 @@ def test_a_run_that_was_killed_in_a_tool_goes_on_and_the_tool_does_not_run_again
     words = ["-t", "own_tools:endless", "-o", "plugins=[]", "-p", "no:human-approval"]
     got = command("run", "-m", script("- It may have run.\n"), *words, "--continue", *task)
     assert (got.code, got.out) == (0, "It may have run.\n")
+    told = "the tool 'endless' (call_1_1) was running when the process ended; it may have run, and is not run again"
+    assert got.err.count(f"hookagent: warning: session {session_of(command)['id']}: {told}\n") == 1
     assert (folder / "marks").read_text() == "ran\n"
     row = session_of(command)
     assert (row["status"], row["turns"]) == ("completed", 2)

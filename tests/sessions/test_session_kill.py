@@ -65,10 +65,13 @@ class Conversation:
         self.server, self.folder, self.through = server, folder, through
         self.store = SessionStore(folder / "home")
         self.said: list[str] = []
+        self.interrupted: list[str] = []
 
     def work(self, prompt: str, point: tuple[str, str, int] | None) -> int:
         """Let a process do what is left; killed at a point, if it comes that far."""
         session = next((one.id for one in self.store.list()), None)
+        repairs = () if session is None else self.restored.repairs
+        self.interrupted = [one.call_id for one in repairs if one.status == "interrupted"]
         script = [*_rounds(self._left(session)), "all done"]
         (self.folder / "script.yaml").write_text(json.dumps(script))
         return self.server.do(
@@ -153,7 +156,14 @@ class Conversation:
         ended = self.ended(restored.state.transcript)
         for name in NAMES:
             assert self.markers[name] == 1 or "interrupted" in ended[name], name
-        assert (self.folder / "output").read_text() == "all done\n"
+        # Both outputs together: an agent warns when it is made, the command with the result.
+        lines = (self.folder / "output").read_text().splitlines()
+        assert lines.count("all done") == 1
+        warned = [line for line in lines if line != "all done"]
+        # The person is told too of what may have run, once.
+        expected = [f"({call_id}) was running when the process ended" for call_id in self.interrupted]
+        assert len(warned) == len(expected)
+        assert all(text in line for text, line in zip(expected, warned, strict=True))
 
 
 def _steers(name: str) -> bool:
