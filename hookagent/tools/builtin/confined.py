@@ -15,6 +15,8 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from hookagent.escaping import paragraphs
+
 SUPPORTED = os.open in os.supports_dir_fd
 """Whether this system can do all that; Windows cannot."""
 
@@ -56,8 +58,8 @@ class Root:
         return resolved.relative_to(self.directory).parts
 
     def shown(self, parts: tuple[str, ...]) -> str:
-        """The path as a text, relative to the directory."""
-        return "/".join(parts) or "."
+        """The path as a text of one line, relative to the directory; what steers a terminal is written out."""
+        return paragraphs("/".join(parts)).replace("\n", "\\n") or "."
 
     @contextlib.contextmanager
     def directory_fd(self, parts: tuple[str, ...], *, create: bool = False) -> Iterator[int]:

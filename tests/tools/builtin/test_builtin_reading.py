@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,15 @@ def test_files_are_listed_without_hidden_ones(reading: ReadingTools) -> None:
 )
 def test_patterns_with_directories_match_the_whole_path(pattern: str, found: str, reading: ReadingTools) -> None:
     assert reading.list_files(pattern=pattern) == found
+
+
+@pytest.mark.skipif(os.name == "nt", reason="such names cannot be had there")
+def test_a_name_is_one_line_whatever_is_in_it(root: Path, reading: ReadingTools) -> None:
+    (root / "odd").mkdir()
+    (root / "odd" / "a\nb\x1b[2Jc").write_text("needle")
+    (root / "odd" / "d\u202fe.txt").write_text("")
+    assert reading.list_files("odd") == "odd/a\\nb\\x1b[2Jc\nodd/d\u202fe.txt"
+    assert reading.search_text("needle", "odd") == "odd/a\\nb\\x1b[2Jc:1: needle"
 
 
 def test_a_pattern_that_would_take_for_ever_does_not(root: Path, reading: ReadingTools) -> None:
