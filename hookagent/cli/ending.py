@@ -33,7 +33,7 @@ def begin(console: Console, choices: Choices, quiet: bool) -> Agent:
         raise
     if choices.session is not None and not quiet:
         say_session(console, agent)
-    for warning in misspelt_rules(choices, (tool.name for tool in agent.tools)):
+    for warning in misspelt_rules(loaded, choices, (tool.name for tool in agent.tools)):
         console.say(f"hookagent: warning: {warning}")
     return agent
 

@@ -100,6 +100,18 @@ def test_a_rule_that_looks_like_a_slip_is_said(
         assert (got.code, got.err) == (0, f"hookagent: warning: {said}\n" if near else "")
 
 
+def test_a_configured_rule_that_looks_like_a_slip_is_said_with_its_place(
+    command: Any, script: Any, site: Any, folder: Path
+) -> None:
+    site.approval()
+    (folder / "hookagent.yaml").write_text(
+        "plugins:\n  - human-approval: {ask: [write_*], deny: [shell, wirte_file]}\n"
+    )
+    got = command("run", "-q", "-m", script(ANSWER), "x")
+    said = "hookagent.yaml:2:52: no tool of this run is called 'wirte_file'; did you mean 'write_file'?"
+    assert (got.code, got.err) == (0, f"hookagent: warning: {said}\n")
+
+
 def test_rules_are_added_to_configured_ones(command: Any, script: Any, site: Any, folder: Path) -> None:
     site.approval()
     (folder / "hookagent.yaml").write_text("plugins:\n  - human-approval: {deny: [write_file]}\n")
