@@ -43,6 +43,8 @@ def check_key(key: str, provider: str, name: str) -> str:
     Else raises `ProviderError`, which says what is wrong and where, and nothing of the key itself: the HTTP library's
     own error would show all of it, and look like a failure of the network.
     """
+    if key.isascii() and key.isprintable() and key == key.strip():
+        return key
     blank = [place for place in (1, len(key)) if key[place - 1 : place] == " "]
     for place, character in enumerate(key, 1):
         if place not in blank and " " <= character <= "~":
