@@ -32,8 +32,8 @@ WINDOW_TESTS = (
 # Those that look at one step of the loop each; the tables that go through all of it take a minute for each mutant.
 LOOP_TESTS = (
     "abort agent_box agent_queues agent_tools alone alone_abort answers box_behaviour box_queues box_rounds "
-    "branches_budget branches_calls branches_ends branches_gates branches_loop branches_misuse branches_model "
-    "branches_rarely branches_rounds branches_told branches_turns branches_waiting direct_calls ending "
+    "branches_blame branches_budget branches_calls branches_ends branches_gates branches_loop branches_misuse "
+    "branches_model branches_rarely branches_rounds branches_told branches_turns branches_waiting direct_calls ending "
     "exact_alone exact_asking exact_asking_ends exact_budget exact_call_limits exact_calls exact_calls_around "
     "exact_changed_results exact_direct exact_ending exact_execution exact_execution_ends exact_messages_in "
     "exact_model_call exact_replies exact_request exact_results exact_run exact_run_nested exact_starting "

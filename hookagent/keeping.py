@@ -180,7 +180,8 @@ class Keeper:
 
 
 def _calls(restored: Restored, call_ids: Container[str]) -> Iterator[ToolCall]:
-    for block in restored.state.transcript:
+    transcript = restored.state.transcript
+    for block in (*transcript, transcript.open_round):  # a round that goes on waiting had calls that ran, too
         for call in block.calls if isinstance(block, ToolRound) else ():
             if call.id in call_ids:
                 yield call

@@ -36,7 +36,8 @@ def as_messages(prompt: Prompt, via: Via, images: Sequence[Image] = ()) -> tuple
         if isinstance(one, str):
             message = UserMessage(clean_text(one), via=via)
         elif isinstance(one, UserMessage):
-            message = replace(one, text=clean_text(one.text), origin=None, via=via)
+            # A list would be refused to the plugin that gives the message back with another text.
+            message = replace(one, text=clean_text(one.text), images=tuple(one.images), origin=None, via=via)
         else:
             raise MisuseError(f"a prompt is text or a UserMessage, not a {type(one).__name__}")
         for image in message.images:

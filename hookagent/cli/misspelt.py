@@ -22,11 +22,14 @@ def misspelt_rules(loaded: LoadedConfig, choices: Choices, tools: Iterable[str])
 
     A rule for a tool that this run has not is no fault: the same rules may stand in every call of a script.
     """
+    from hookagent.tools.builtin import BUILTIN_SETS
+
     names = list(tools)
+    spelt_well = {*names}.union(*BUILTIN_SETS.values())
     for place, pattern in (*_typed(choices), *_configured(loaded)):
         name = pattern.partition("(")[0].strip()
         near = difflib.get_close_matches(name, names, 1)
-        if near and name not in names and not _GLOB & set(name):
+        if near and name not in spelt_well and not _GLOB & set(name):
             yield f"{place}: no tool of this run is called '{name}'; did you mean '{near[0]}'?"
 
 

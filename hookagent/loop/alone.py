@@ -12,7 +12,7 @@ from contextvars import copy_context
 from typing import Any
 
 from hookagent.loop.calls import CallState
-from hookagent.loop.results import ABANDONED, cancelled_result, keep_result, settle, store_result
+from hookagent.loop.results import ABANDONED, cancelled_result, keep_result, settle, store_and_raise, store_result
 from hookagent.loop.run import Run
 from hookagent.loop.starting import begin, carried_out, execution_of, not_run
 from hookagent.messages import ToolResult
@@ -77,8 +77,7 @@ async def _stopped(run: Run, state: CallState, value: Any, error: BaseException 
         if error is not None and from_outside(error) and not run.aborted:
             # The run's own task was cancelled: this ends as an abort does, and is raised when the call has its result.
             supervisor.abort.set("cancelled")
-            await store_result(run, state, cancelled_result(run, state.call.id))
-            raise error
+            await store_and_raise(run, state, cancelled_result(run, state.call.id), error)
         cancelled_itself = await take_back_cancellation(task, cancels)
     if type(value) is Left:
         Work(supervisor.loop, value.go_on())

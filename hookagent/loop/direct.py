@@ -10,7 +10,7 @@ from hookagent.loop.answers import resolve, still_suspended
 from hookagent.loop.calls import CallState
 from hookagent.loop.execution import execute_calls
 from hookagent.loop.gates import before_each_tool, before_tools, look_again
-from hookagent.loop.results import INTERRUPTING, graver, store_result
+from hookagent.loop.results import INTERRUPTING, store_result, stored
 from hookagent.loop.run import Run
 from hookagent.messages import ToolCall, ToolResult
 
@@ -46,10 +46,8 @@ async def run_call(run: Run, call: ToolCall) -> ToolResult:
         if isinstance(raised, PluginError):
             run.fail_outer(raised)
     if state.result is None:
-        try:
-            await store_result(run, state, ToolResult(f"not run: {_why(run, failure)}", True, "not_run", call.id))
-        except INTERRUPTING as raised:
-            failure = graver(failure, raised)
+        result = ToolResult(f"not run: {_why(run, failure)}", True, "not_run", call.id)
+        failure = await stored(run, state, result, failure)
     if failure is not None:
         raise failure
     assert state.result is not None

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from hookagent.loop.alone import execute_alone
 from hookagent.loop.calls import CallState
-from hookagent.loop.results import ABANDONED, INTERRUPTING, LEFT_BEHIND, cancelled_result, graver, settle, store_result
+from hookagent.loop.results import ABANDONED, INTERRUPTING, LEFT_BEHIND, cancelled_result, graver, settle, stored
 from hookagent.loop.run import Run
 from hookagent.loop.starting import begin, carried_out, not_run
 from hookagent.messages import ToolResult
@@ -58,11 +58,8 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
                     context = begin(run, state)
                     if run.abort.aborted and not run.hooks.wrap_tool_call:
                         context.finish()
-                        try:
-                            await store_result(run, state, cancelled_result(run, state.call.id))
-                        except INTERRUPTING as error:
-                            failure = graver(failure, error)
-                        break
+                        failure = await stored(run, state, cancelled_result(run, state.call.id), failure)
+                        continue
                     work = Work(supervisor.loop, carried_out(run, state, context), ended)
                     running[work] = (state, context)
             if not running:
@@ -93,10 +90,7 @@ async def execute_calls(run: Run, states: Sequence[CallState]) -> None:
     for state, context in running.values():
         context.finish()
         text = ABANDONED if run.abort.aborted else LEFT_BEHIND
-        try:
-            await store_result(run, state, ToolResult(text, True, "interrupted", state.call.id))
-        except INTERRUPTING as error:
-            failure = graver(failure, error)
+        failure = await stored(run, state, ToolResult(text, True, "interrupted", state.call.id), failure)
     if failure is not None:
         raise failure
 

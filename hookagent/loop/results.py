@@ -41,10 +41,10 @@ async def settle(run: Run, state: CallState, outcome: Contained) -> None:
     if isinstance(error, PluginError):
         told = state.raised
         text = f"the call failed closed: {error}" + (f"; the tool itself raised {describe_error(told)}" if told else "")
-        await _store_and_raise(run, state, ToolResult(text, True, "error", call_id, "PluginError"), error, told)
+        await store_and_raise(run, state, ToolResult(text, True, "error", call_id, "PluginError"), error, told)
     if isinstance(error, KeyboardInterrupt):
         text = "interrupted: the tool was stopped by a keyboard interrupt; it may have run"
-        await _store_and_raise(run, state, ToolResult(text, True, "interrupted", call_id, "KeyboardInterrupt"), error)
+        await store_and_raise(run, state, ToolResult(text, True, "interrupted", call_id, "KeyboardInterrupt"), error)
     if isinstance(error, asyncio.CancelledError) or error is None:
         await store_result(run, state, cancelled_result(run, call_id))
         return
@@ -52,7 +52,7 @@ async def settle(run: Run, state: CallState, outcome: Contained) -> None:
     await store_result(run, state, ToolResult(text, True, "error", call_id, type(error).__name__), error)
 
 
-async def _store_and_raise(
+async def store_and_raise(
     run: Run, state: CallState, result: ToolResult, error: BaseException, told: BaseException | None = None
 ) -> NoReturn:
     """Store a result, then raise why the call ended so, unless what came while it was stored is graver."""
@@ -139,6 +139,15 @@ def _changed(run: Run, before: ToolResult, changed: ToolResult) -> ToolResult:
         return replace(before, content=changed.content)
     milliseconds = before.milliseconds if changed.milliseconds is None else changed.milliseconds
     return replace(changed, status="error" if changed.is_error else "ok", milliseconds=milliseconds)
+
+
+async def stored(run: Run, state: CallState, result: ToolResult, failure: BaseException | None) -> BaseException | None:
+    """Store a result; the failure so far, or what came while it was stored, if that is graver."""
+    try:
+        await store_result(run, state, result)
+    except INTERRUPTING as raised:
+        return graver(failure, raised)
+    return failure
 
 
 def graver(first: BaseException | None, second: BaseException) -> BaseException:

@@ -17,7 +17,7 @@ from hookagent.loop.calls import CallState, call_states
 from hookagent.loop.execution import execute_calls
 from hookagent.loop.gates import before_each_tool, before_tools, look_again
 from hookagent.loop.messages_in import store_added, store_user
-from hookagent.loop.results import INTERRUPTING, MAY_HAVE_RUN, NOT_STARTED, graver, store_result
+from hookagent.loop.results import MAY_HAVE_RUN, NOT_STARTED, store_result, stored
 from hookagent.loop.run import End, Run
 from hookagent.messages import StopReason, ToolCall, ToolResult, UserMessage
 from hookagent.transcript import ToolRound
@@ -200,9 +200,6 @@ async def close_open_calls(run: Run, reason: str) -> None:
             refusal = ToolResult(f"{MAY_HAVE_RUN}: {reason}", True, "interrupted", call.id)
         else:
             refusal = state.refusal() or ToolResult(reason, True, "not_run", call.id)
-        try:
-            await store_result(run, state, refusal)
-        except INTERRUPTING as raised:
-            failure = graver(failure, raised)
+        failure = await stored(run, state, refusal, failure)
     if failure is not None:
         raise failure

@@ -214,7 +214,8 @@ def _transport_error(error: Exception, provider: str, url: str, key: str | None)
         return ProviderError("timeout", provider, f"no answer from{where or ' the server'} in time: {reason}")
     if "RemoteProtocolError" in names or "ReadError" in names or "DecodingError" in names:
         return ProviderError("incomplete", provider, f"the connection broke before the reply was whole: {reason}")
-    if names & {"UnsupportedProtocol", "InvalidURL", "LocalProtocolError"}:
+    # Another breach of the protocol than by a header is that of a connection which was reused when it had ended.
+    if names & {"UnsupportedProtocol", "InvalidURL"} or ("LocalProtocolError" in names and "llegal header" in reason):
         # Nothing was sent, and nothing will be the next time: it is how the address or a header is written.
         text = f"no request to{where or ' the server'} can be made: {reason}; check the address and the headers"
         return ProviderError("configuration", provider, text)

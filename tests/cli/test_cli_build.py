@@ -100,6 +100,13 @@ def test_a_rule_that_looks_like_a_slip_is_said(
         assert (got.code, got.err) == (0, f"hookagent: warning: {said}\n" if near else "")
 
 
+def test_a_rule_for_a_built_in_tool_that_the_run_has_not_is_no_slip(command: Any, script: Any, site: Any) -> None:
+    site.approval()
+    words = ["-t", "write_file", "--allow", "read_file", "--deny", "edit_file"]
+    got = command("run", "-q", "-m", script(ANSWER), *words, "x")
+    assert (got.code, got.err) == (0, "")
+
+
 def test_a_configured_rule_that_looks_like_a_slip_is_said_with_its_place(
     command: Any, script: Any, site: Any, folder: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,12 +16,14 @@ from hookagent import (
     Image,
     MisuseError,
     PluginError,
+    Replace,
     Stop,
     Suspend,
     UserMessage,
     hookimpl,
 )
 from hookagent.testing import Recorder
+from tests.core.plugin_making import made
 from tests.core.scripts import calls, make_agent, ok, quick, words
 
 ANSWER = {"text": "done"}
@@ -155,6 +158,13 @@ def test_a_prompt_with_images() -> None:
     stored = agent.transcript[0]
     assert isinstance(stored, UserMessage)
     assert (stored.text, stored.images) == ("look", (image,))
+    # A list, too: what is kept must not change, and a plugin may give the message back with another text.
+    given: Any = [image]
+    shortens = made("shortens", after_user_input=lambda message: Replace(replace(message, text="see")))
+    agent = make_agent([ANSWER], shortens)
+    assert agent.run_sync(UserMessage("look", given)).ok
+    given.clear()
+    assert agent.transcript[0] == UserMessage("see", (image,))
     with pytest.raises(MisuseError, match="images go with a text"):
         agent.run_sync(UserMessage("x"), images=[image])
 

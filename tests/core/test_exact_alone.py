@@ -119,7 +119,8 @@ def test_that_a_tool_finds_its_arguments_bad_is_told_as_if_they_had_not_fitted(n
 
 
 @BESIDE
-def test_the_cancellation_of_the_run_is_an_abort_that_says_so(names: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_cancellation_of_the_run_is_an_abort_that_says_so(names: tuple[str, ...], fails: bool) -> None:
     tasks: list[asyncio.Task[Any]] = []
     started: list[str] = []
 
@@ -128,13 +129,17 @@ def test_the_cancellation_of_the_run_is_an_abort_that_says_so(names: tuple[str, 
         assert task is not None
         tasks.append(task)
 
+    def judge(tool_call: Any) -> None:
+        if fails and tool_call.name == "tested":
+            raise ValueError("no")  # which is less than what interrupts the run
+
     async def endless() -> str:
         started.append("tested")
         await asyncio.Event().wait()
         return "never"
 
     async def main() -> Agent:
-        agent = agent_of(names, endless, made("remembers", before_llm=remember))
+        agent = agent_of(names, endless, made("remembers", before_llm=remember, after_each_tool=judge))
         running = asyncio.ensure_future(agent.run("go"))
         while not started:
             await asyncio.sleep(0)

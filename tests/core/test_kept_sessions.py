@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import weakref
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,32 @@ def test_a_waiting_session_comes_back_waiting_and_is_answered() -> None:
     result = second.run_sync("yes")
     assert result.status == "completed"
     assert words(second.transcript)[:6] == ["U go", "A c1 c2", "R c1 ok", "R c2 ok", "U still?", "U yes"]
+
+
+def test_a_call_of_a_waiting_round_that_ran_when_the_process_ended_is_said(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = home.with_name("later")
+
+    def ok() -> str:
+        """Have the disk as it is now kept: as it is when the process ends here."""
+        shutil.copytree(home, later)
+        return "ok"
+
+    suspending = {"before_each_tool": lambda _: Suspend("?")}
+    first = make_agent([calls("ok", "quick")], Recorder(suspending), tools=[ok, quick])
+    assert first.run_sync("go").status == "waiting"
+    answering = {**suspending, "resolve_suspended": lambda _: {"c1": Approve()}}
+    first.close_sync()
+    second = make_agent([], Recorder(answering), tools=[ok, quick], session=first.session.id)
+    assert second.run_sync("one of them").status == "waiting"
+    second.close_sync()
+    monkeypatch.setenv("HOOKAGENT_HOME", str(later))
+    third = make_agent([], Recorder(suspending), session=first.session.id)
+    assert [call.id for call in third.pending_calls] == ["c2"]
+    told = "the tool 'ok' (c1) was running when the process ended; it may have run, and is not run again"
+    assert third.run_sync("and?").warnings == (f"session {first.session.id}: {told}",)
+    third.close_sync()
 
 
 def test_what_was_queued_and_what_plugins_kept_comes_back_once() -> None:

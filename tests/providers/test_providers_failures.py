@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import httpx2
 import pytest
 
 from hookagent.errors import RETRYABLE_KINDS, ProviderError
@@ -159,6 +160,32 @@ def test_an_address_that_is_none_is_not_tried_again(address: str, wire: Any, mak
     assert (error.kind, error.kind in RETRYABLE_KINDS) == ("configuration", False)
     assert str(error).startswith(f"{wire.name}: no request to ")
     assert str(error).endswith("; check the address and the headers")
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Illegal header value b'a\\nb'", "configuration"),
+        ("Invalid input ConnectionInputs.SEND_HEADERS in state ConnectionState.CLOSED", "connection"),
+        ("Can't send data when our state is ERROR", "connection"),
+    ],
+)
+def test_a_breach_of_the_protocol_is_tried_again_unless_a_header_is_at_fault(
+    said: str, kind: str, wire: Any, make_request: Any
+) -> None:
+    def breach(request: httpx2.Request) -> httpx2.Response:
+        raise httpx2.LocalProtocolError(said, request=request)
+
+    async def ask_once() -> None:
+        async with httpx2.AsyncClient(transport=httpx2.MockTransport(breach)) as pool:
+            provider = wire.make(wire.model, api_key="k", base_url="http://127.0.0.1:1/v1", http_client=pool)
+            async for _ in provider.stream(make_request("hi")):
+                pass
+
+    with pytest.raises(ProviderError) as failed:
+        asyncio.run(ask_once())
+    assert (failed.value.kind, failed.value.retryable) == (kind, kind == "connection")
+    assert said in str(failed.value)
 
 
 def test_an_unknown_model_is_said_so(wire: Any, make_request: Any, ask: Any) -> None:

@@ -176,3 +176,12 @@ def test_a_token_of_the_environment_is_looked_at(wires: Any, monkeypatch: pytest
             assert_ready(wires["anthropic"].make("claude-sonnet-5"))
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "t t")
     assert_ready(wires["anthropic"].make("claude-sonnet-5"))
+
+
+def test_a_token_that_is_not_used_beside_a_key_does_no_harm(wires: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "t\n")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-key")
+    with StrictServer([Reply(text="let in")]) as server:
+        provider = wires["anthropic"].provider(server, key=None)
+        assert_ready(provider)
+        assert complete_sync("hi", model=provider) == "let in"

@@ -159,7 +159,7 @@ class AnthropicProvider:
     def _key_of_environment(self) -> str | None:
         """The key where the SDK would find it with blanks around it, which no header can hold; else None."""
         raw, token = (os.environ.get(name, "") for name in _KEYS)
-        if token.strip():
+        if token.strip() and not raw:  # beside a key the SDK leaves a token alone
             check_key(token, self.name, _KEYS[1])
         key = check_key(raw.strip(), self.name, _KEYS[0])
         return None if key == raw else key or None
