@@ -21,6 +21,19 @@ def contents(transcript: Any) -> list[str]:
     return [result.content for result in tool_round.results if result is not None]
 
 
+@both_modes
+def test_gates_that_have_nothing_to_say_let_a_call_pass_in_both_forms(mode: Any) -> None:
+    asked: list[str] = []
+
+    async def later(tool_call: Any) -> None:
+        asked.append(f"later {tool_call.id}")
+
+    gates = [made("later", before_each_tool=later), made("now", before_each_tool=lambda tool_call: None)]
+    result = make_agent([calls("ok", "ok"), ANSWER], *gates, tool_execution=mode).run_sync("go")
+    assert (result.status, asked) == ("completed", ["later c1", "later c2"])
+    assert words(result.session.transcript)[2:4] == ["R c1 ok", "R c2 ok"]
+
+
 # ---- who is asked again ----
 
 

@@ -34,6 +34,18 @@ def test_blocks_are_read_by_place_as_in_a_list(place: int, block: Block) -> None
     assert three()[place] is block
 
 
+@pytest.mark.parametrize(("transcript", "end"), [(Transcript(), (0, None)), (three(), (3, THIRD))])
+def test_how_it_ends_is_one_question(transcript: Transcript, end: tuple[int, Block | None]) -> None:
+    assert transcript.end() == (*end, None)
+    asked = Transcript([FIRST, SECOND, THIRD]).with_reply(reply("c1"))
+    assert asked.end() == (3, THIRD, asked.open_round)
+    assert asked.open_round is not None
+    # A snapshot taken earlier ends where it ended, whatever came behind it in what grew from it.
+    earlier = three()
+    earlier.with_user(UserMessage("fourth"))
+    assert earlier.end() == (3, THIRD, None)
+
+
 @pytest.mark.parametrize("place", [3, 4, -4, -7])
 def test_a_place_outside_is_an_index_error(place: int) -> None:
     with pytest.raises(IndexError, match=r"^block index out of range$"):

@@ -140,15 +140,18 @@ def test_fixed_parts_at_the_mark_are_named_with_their_figures(caplog: pytest.Log
     assert just_below.compact()
 
 
-def test_what_was_said_of_fixed_parts_is_said_again_when_it_is_so_again(caplog: pytest.LogCaptureFixture) -> None:
-    trial = Trial(100, 100, system=900)
+@pytest.mark.parametrize("sizes", [(100, 100), (500, 500)])
+def test_what_was_said_of_fixed_parts_is_said_again_when_it_is_so_again(
+    sizes: tuple[int, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    trial = Trial(*sizes, system=900)
     fixed = trial.request
     trial.compact()
     trial.request = Request(BlockView(trial.transcript), system="s", protected=(0,))
     trial.compact()
     trial.request = fixed
     trial.compact()
-    assert len(said(caplog)) == 2
+    assert sum("alone take" in text for text in said(caplog)) == 2
 
 
 def test_what_stays_too_long_is_said_once_until_it_fits(caplog: pytest.LogCaptureFixture) -> None:
