@@ -85,7 +85,10 @@ def _work(
             code = max(code, exit_code(result, interrupts.code))
             code = _finish(console, None if as_json else answer, result, code, errors, debug)
             explain(console, result, errors, told=interrupts.received is not None or console.reader_gone)
+        signalled = interrupts.received is not None
         code = close_agent(console, agent, code, errors, debug)
+        if not signalled and interrupts.code is not None:
+            code = interrupts.code  # the answer stands, but what plugins do at the end was cut short
         if not quiet and result is not None:
             if verbose and (hooks := hook_line(result.session)) is not None:
                 console.say(hooks)

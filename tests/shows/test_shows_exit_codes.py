@@ -78,6 +78,18 @@ def before_llm(session):
 def before_each_tool(session):
     return VERDICTS.get(session.user_prompt)
 """
+SLOW_END = """\
+import asyncio
+import sys
+
+from hookagent import hookimpl
+
+
+@hookimpl
+async def on_session_end():
+    print("still at it", file=sys.stderr, flush=True)
+    await asyncio.Event().wait()
+"""
 LOOK = "- calls: [{name: look}]\n"
 ANSWER = "- All is well.\n"
 
@@ -90,6 +102,7 @@ def folder(tmp_path: Path) -> Path:
     (here / "waiting.py").write_text(TOOLS)
     (here / "house" / "__init__.py").write_text("")
     (here / "house" / "gate.py").write_text(GATE)
+    (here / "house" / "slow_end.py").write_text(SLOW_END)
     return here
 
 
@@ -250,6 +263,18 @@ def test_a_second_signal_leaves_at_once_with_the_code_of_the_first(second: signa
         out, err = read_to_the_end(process)
     assert (process.returncode, out) == (code, ""), err
     assert err == ""
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_cuts_the_end_of_the_session_short_and_keeps_the_answer(number: signal.Signals, folder: Path) -> None:
+    code, word = SIGNALS[number]
+    with started(run_words(folder, ANSWER, "-p", "house.slow_end", "go"), folder) as process:
+        read_until(process, "still at it")
+        process.send_signal(number)
+        out, err = read_to_the_end(process)
+    assert (process.returncode, out) == (code, "All is well.\n"), err
+    assert err.startswith(f"hookagent: {word}")
+    assert "Traceback" not in err
 
 
 def leave_by_signals(process: subprocess.Popen[str]) -> None:
