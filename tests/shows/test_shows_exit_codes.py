@@ -277,6 +277,10 @@ def test_a_signal_cuts_the_end_of_the_session_short_and_keeps_the_answer(number:
     assert "Traceback" not in err
 
 
+# One more may come when the command has ended, and the interpreter that ran it has not.
+LEFT = (130, -signal.SIGINT)
+
+
 def leave_by_signals(process: subprocess.Popen[str]) -> None:
     """Press Ctrl-C again and again, which the caller's watchdog bounds."""
     while process.poll() is None:
@@ -294,7 +298,7 @@ def test_signals_end_a_run_whose_answer_nobody_reads(options: Sequence[str], fol
         process.stdout.read(100_000)
         leave_by_signals(process)
         err = process.stderr.read()
-    assert process.returncode == 130, err
+    assert process.returncode in LEFT, err
     assert "internal error" not in err
 
 
@@ -305,5 +309,5 @@ def test_signals_end_a_run_whose_standard_error_nobody_reads(folder: Path) -> No
         process.stderr.read(100_000)
         leave_by_signals(process)
         err = process.stderr.read()
-    assert process.returncode == 130
+    assert process.returncode in LEFT
     assert "internal error" not in err
