@@ -239,7 +239,7 @@ class Agent(Readings, TwoQueues):
 
     def close_sync(self) -> None:
         """`close`, for callers without an event loop."""
-        run_in_private_loop(self.close, "use 'await agent.close()' there")
+        run_in_private_loop(self.close, "use 'await agent.close()' there", lambda: self.abort("interrupted"))
 
     # What it needs is bound early: at the end of the process a module's names are gone before its objects.
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing, end: Any = end_forgotten) -> None:

@@ -13,6 +13,9 @@ import pytest
 
 from hookagent import Agent, hookimpl, pass_interrupt, take_interrupts
 from hookagent.testing import ScriptedProvider
+from tests.core.plugin_making import made
+from tests.core.scripts import make_agent
+from tests.core.verdict_tables import ANSWER
 
 
 def press_ctrl_c() -> None:
@@ -136,3 +139,21 @@ def test_behind_the_question_it_ends_the_run_again(own_loop: bool) -> None:
         run()
     assert asks.answers == ["no"]
     assert agent.last_result is None or agent.last_result.status == "aborted"
+
+
+def test_an_interrupt_cuts_the_end_of_a_session_short_and_is_raised_when_that_is_over() -> None:
+    ended: list[str] = []
+
+    async def hangs() -> None:
+        press_ctrl_c()
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            ended.append("cut short")
+
+    last = made("last", on_session_end=lambda: ended.append("told all the same"))
+    agent = make_agent([ANSWER], made("hangs", on_session_end=hangs), last)
+    assert agent.run_sync("go").status == "completed"
+    with pytest.raises(KeyboardInterrupt):
+        agent.close_sync()
+    assert ended == ["cut short", "told all the same"]
