@@ -99,7 +99,7 @@ async def store_result(run: Run, state: CallState, result: ToolResult, error: Ba
     if result.status != "ok":
         result = replace(result, content=bounded_text(result.content, run.result_limit))
     if result.status in ("ok", "error") and state.changed:
-        result = replace(result, content=f"{result.content}\n\n[{_edited(run, state)}]")
+        result = replace(result, content=f"{result.content}\n\n[{_edited(state)}]")
     if error is None and result.error_type in ("UnknownTool", "BadArguments", "CutReply"):
         error = ToolFailedError(result.content)
     if error is not None:
@@ -157,7 +157,7 @@ def graver(first: BaseException | None, second: BaseException) -> BaseException:
     return first
 
 
-def _edited(run: Run, state: CallState) -> str:
+def _edited(state: CallState) -> str:
     arguments = to_text(thaw(state.call.arguments), 2000)
     who = state.edited_by or (state.amended_by[0] if state.amended_by is not None else "a plugin")
     return f"the arguments were changed by '{who}' before it ran: {arguments}"

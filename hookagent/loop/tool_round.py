@@ -32,11 +32,10 @@ async def tool_round(run: Run, calls: Sequence[ToolCall], stop_reason: StopReaso
     if len(states) == 1 and states[0].problem is None and not hooks.before_tools and not hooks.before_each_tool:
         # By far the commonest round: nobody has anything to say to its one call.
         await execute_alone(run, states[0])
-        ended = run.abort.aborted or run.halted is not None or run.failure is not None
-        if ended or hooks.after_tools or run.state.limits.max_equal_calls is not None:
+        if run.abort.aborted or hooks.after_tools or run.state.limits.max_equal_calls is not None:
             return await _close(run, states, run.abort_end() if run.abort.aborted else run.halted)
         run.state.pending = []
-        return None
+        return None  # what else ends the turn, a failure too, does so at its next step
     end = await (_sequential(run, states) if _one_by_one(run) else _parallel(run, states))
     return await _close(run, states, end)
 
