@@ -4,6 +4,7 @@ import asyncio
 import os
 import pty
 import select
+import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,10 @@ import pytest
 from hookagent import Agent, tool
 from hookagent.testing import ScriptedProvider
 from hookagent_human_approval import HumanApproval
+
+# A shell lets what it starts in the background ignore Ctrl-C, and so all that this starts: here it is tested.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PATIENCE_SECONDS = 60  # only ever used up by a test that fails
 AWAY = object()
