@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,6 +29,14 @@ def decided_stop(
     if any(type(part) is ToolCall for part in parts):
         return reason if reason in _CUT else "tool_calls"
     return "end" if reason == "tool_calls" else reason
+
+
+def token_count(usage: Any, name: str) -> int | None:
+    """A number of tokens as a vendor counted them, never below 0; None where there is none, or no number."""
+    count = getattr(usage, name, None)
+    if isinstance(count, bool) or not isinstance(count, int | float) or not math.isfinite(count):
+        return None
+    return max(int(count), 0)
 
 
 def priced(message: AssistantMessage) -> AssistantMessage:

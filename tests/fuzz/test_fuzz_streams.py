@@ -106,8 +106,9 @@ def check(result: RunResult, agent: Agent, transport: Transport) -> None:
     for block in transcript:
         reply = block.reply if isinstance(block, ToolRound) else block
         if isinstance(reply, AssistantMessage):
-            assert reply.usage.input_tokens >= 0
-            assert reply.usage.output_tokens >= 0
+            usage = reply.usage
+            counts = (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens, usage.output_tokens)
+            assert all(type(count) is int and count >= 0 for count in counts), usage
 
 
 def of_an_unknown_kind(error: WireError) -> bool:
@@ -138,6 +139,16 @@ def test_damaged_streams(wire: str, reply: str, bench: Bench) -> None:
             assert result.status == "completed"
 
     check_one()
+
+
+@WIRES
+@pytest.mark.parametrize("count", ["-1", "null", "true", '"7"', "7.0", "1e400", "[]", "{}"])
+def test_counts_of_tokens_that_are_none_cost_no_reply(wire: str, count: str, bench: Bench) -> None:
+    whole = b"".join(events_of(wire, "text"))
+    damaged_counts = re.sub(rb'("(?!max)[a-z_]+_tokens": )\d+', rb"\g<1>" + count.encode(), whole)
+    assert damaged_counts != whole
+    result, _ = bench.run(wire, (damaged_counts, 4096, False, STREAM))
+    assert (result.status, result.answer) == ("completed", REPLIES["text"].text), result.reason
 
 
 @WIRES

@@ -12,7 +12,7 @@ from hookagent.messages import AssistantMessage, AssistantPart, ProviderPart, St
 from hookagent.providers.anthropic_messages import WIRE
 from hookagent.providers.base import Delta
 from hookagent.providers.call_ids import FreshIds
-from hookagent.providers.decoding import decided_stop, plain_item, returnable
+from hookagent.providers.decoding import decided_stop, plain_item, returnable, token_count
 from hookagent.tools.arguments import parse_arguments
 from hookagent.tools.text import clean_text
 from hookagent.usage import Usage
@@ -130,8 +130,8 @@ class MessageReader:
     def _count(self, usage: Any) -> None:
         # Counts are cumulative, so a later one replaces an earlier one.
         for name in self._counts:
-            count = getattr(usage, name, None)
-            if isinstance(count, int):
+            count = token_count(usage, name)
+            if count is not None:
                 self._counts[name] = count
 
     def _finish(self, part: _Part) -> list[AssistantPart]:

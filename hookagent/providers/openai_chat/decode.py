@@ -11,7 +11,7 @@ from hookagent.frozen import freeze
 from hookagent.messages import AssistantMessage, AssistantPart, ProviderPart, StopReason, TextPart, ToolCall
 from hookagent.providers.base import Delta
 from hookagent.providers.call_ids import FreshIds
-from hookagent.providers.decoding import decided_stop, plain_item
+from hookagent.providers.decoding import decided_stop, plain_item, token_count
 from hookagent.providers.failures import masked, reported_error
 from hookagent.providers.openai_chat import WIRE
 from hookagent.tools.arguments import parse_arguments
@@ -173,9 +173,9 @@ class ChatReader:
 
 def _usage_of(usage: Any) -> Usage:
     """Four counts that do not overlap: cached tokens are counted within the prompt on this wire form."""
-    total = getattr(usage, "prompt_tokens", None) or 0
+    total = token_count(usage, "prompt_tokens") or 0
     details = getattr(usage, "prompt_tokens_details", None)
-    read = getattr(details, "cached_tokens", None) or 0
-    written = getattr(details, "cache_write_tokens", None) or 0
-    output = getattr(usage, "completion_tokens", None) or 0
+    read = token_count(details, "cached_tokens") or 0
+    written = token_count(details, "cache_write_tokens") or 0
+    output = token_count(usage, "completion_tokens") or 0
     return Usage(max(total - read - written, 0), read, written, output, None, 1)

@@ -10,7 +10,7 @@ from hookagent.frozen import freeze
 from hookagent.messages import AssistantMessage, AssistantPart, ProviderPart, StopReason, TextPart, ToolCall
 from hookagent.providers.base import Delta
 from hookagent.providers.call_ids import FreshIds
-from hookagent.providers.decoding import decided_stop, plain_item, returnable
+from hookagent.providers.decoding import decided_stop, plain_item, returnable, token_count
 from hookagent.providers.failures import reported_error
 from hookagent.providers.openai_responses import WIRE
 from hookagent.tools.arguments import parse_arguments
@@ -145,9 +145,9 @@ def _stop_of(response: Any, status: str | None, refused: bool) -> tuple[StopReas
 
 def _usage_of(usage: Any) -> Usage:
     """Four counts that do not overlap: the API counts cached tokens within the input."""
-    total = getattr(usage, "input_tokens", None) or 0
+    total = token_count(usage, "input_tokens") or 0
     details = getattr(usage, "input_tokens_details", None)
-    read = getattr(details, "cached_tokens", None) or 0
-    written = getattr(details, "cache_write_tokens", None) or 0
-    output = getattr(usage, "output_tokens", None) or 0
+    read = token_count(details, "cached_tokens") or 0
+    written = token_count(details, "cache_write_tokens") or 0
+    output = token_count(usage, "output_tokens") or 0
     return Usage(max(total - read - written, 0), read, written, output, None, 1)
