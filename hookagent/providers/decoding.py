@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +13,7 @@ from hookagent.errors import ProviderError
 from hookagent.messages import AssistantMessage, AssistantPart, StopReason, ToolCall
 from hookagent.providers.prices import price
 
+_TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CUT: frozenset[str] = frozenset({"length", "too_long", "refusal", "filtered"})
 """Reasons that say more than the calls: such a reply is cut, and its calls cannot be trusted to be whole."""
 
@@ -53,6 +56,12 @@ def returnable(item: dict[str, Any], provider: str, *needed: str) -> dict[str, A
     for field in ("type", *needed):
         if not isinstance(item.get(field), str) or not item[field]:
             raise ProviderError("response", provider, f"the reply has a part without '{field}': {item!r:.200}")
+    if _TYPE.fullmatch(item["type"]) is None:
+        raise ProviderError("response", provider, f"the reply has a part of a type that is no name: {item!r:.200}")
+    try:
+        json.dumps(item, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ProviderError("response", provider, f"the reply has a part that is no UTF-8: {item!r:.200}") from None
     return item
 
 

@@ -50,6 +50,11 @@ def test_a_part_that_could_not_go_back_is_refused(item: dict[str, Any]) -> None:
     with pytest.raises(ProviderError, match=r"the reply has a part without '(type|data)'") as failed:
         returnable(item, "p", "data")
     assert failed.value.kind == "response"
+    for odd in (" ", "\ud800", "a b", "1", "\u0456"):
+        with pytest.raises(ProviderError, match="the reply has a part of a type that is no name"):
+            returnable({"type": odd, "data": "y"}, "p", "data")
+    with pytest.raises(ProviderError, match="the reply has a part that is no UTF-8"):
+        returnable({"type": "x", "data": "y", "more": [{"text": "\udfff"}]}, "p", "data")
     assert returnable({"type": "x", "data": "y"}, "p", "data") == {"type": "x", "data": "y"}
 
 
