@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 
+from hookagent.tools.text import clean_text
 from hookagent.transcript import Block, ToolRound, Transcript
 
 _KEY = "call_ids"
@@ -65,8 +66,9 @@ class FreshIds:
         self._given: set[str] = set()
 
     def give(self, wanted: str | None) -> str:
-        """`wanted` if it is usable and free, else a new one ("call_" and 24 hex digits)."""
-        if not wanted or not wanted.strip() or wanted in self._known or wanted in self._given:
+        """`wanted` if it is usable (no blank, and UTF-8) and free, else a new one ("call_" and 24 hex digits)."""
+        usable = wanted is not None and wanted.strip() and clean_text(wanted) == wanted
+        if wanted is None or not usable or wanted in self._known or wanted in self._given:
             wanted = "call_" + secrets.token_hex(12)
         self._given.add(wanted)
         return wanted

@@ -152,6 +152,14 @@ def test_counts_of_tokens_that_are_none_cost_no_reply(wire: str, count: str, ben
 
 
 @WIRES
+@pytest.mark.parametrize("reply", ["calls", "thinking", "redacted"])
+def test_half_a_character_anywhere_in_a_reply_spoils_no_later_request(wire: str, reply: str, bench: Bench) -> None:
+    whole = b"".join(events_of(wire, reply))
+    for found in re.finditer(rb': "([^"\\]*)"', whole):
+        bench.run(wire, (whole[: found.start(1)] + rb"\ud800" + whole[found.end(1) :], 4096, False, STREAM))
+
+
+@WIRES
 def test_a_stream_that_is_cut_anywhere_runs_none_of_its_calls(wire: str, bench: Bench) -> None:
     whole = b"".join(events_of(wire, "calls"))
     # The last event of Chat Completions says nothing that a reply needs, so there the cut is before what does.

@@ -141,7 +141,7 @@ class MessageReader:
         if part.kind == "thinking":
             text = "".join(part.text)
             data = {"type": "thinking", "thinking": text, "signature": part.signature}
-            return [ProviderPart(WIRE, "thinking", freeze(data), clean_text(text))]
+            return [ProviderPart(WIRE, "thinking", freeze(returnable(data, PROVIDER)), clean_text(text))]
         if part.kind == "tool_use":
             raw = "".join(part.arguments)
             if not raw and part.item.get("input"):

@@ -107,7 +107,7 @@ def _read_items(output: list[dict[str, Any]], fresh: FreshIds) -> tuple[list[Ass
         if kind == "message":
             if reasons or item.get("phase"):
                 head = {name: item[name] for name in _MESSAGE_HEAD if item.get(name)}
-                parts.append(ProviderPart(WIRE, "item", freeze(head)))
+                parts.append(ProviderPart(WIRE, "item", freeze(returnable(head, PROVIDER))))
             texts = []
             for content in item.get("content") or ():
                 refused = refused or content.get("type") == "refusal"
@@ -127,7 +127,7 @@ def _read_items(output: list[dict[str, Any]], fresh: FreshIds) -> tuple[list[Ass
             summary = "\n".join(
                 s.get("text") or "" for s in [*(item.get("summary") or ()), *(item.get("content") or ())]
             )
-            parts.append(ProviderPart(WIRE, "reasoning", freeze(kept), clean_text(summary)))
+            parts.append(ProviderPart(WIRE, "reasoning", freeze(returnable(kept, PROVIDER)), clean_text(summary)))
         else:
             parts.append(ProviderPart(WIRE, "item", freeze(returnable(item, PROVIDER))))
     return parts, refused
