@@ -67,7 +67,7 @@ FAULTS = (
         "providers-known-ids-given-again",
         "An id that a call of the conversation has already is given to a new call when a reply is read.",
         "hookagent/providers/call_ids.py",
-        "not wanted.strip() or wanted in self._known or wanted",
-        "not wanted.strip() or wanted",
+        "not usable or wanted in self._known or wanted",
+        "not usable or wanted",
     ),
 )
