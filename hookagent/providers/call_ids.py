@@ -67,8 +67,9 @@ class FreshIds:
 
     def give(self, wanted: str | None) -> str:
         """`wanted` if it is usable (no blank, and UTF-8) and free, else a new one ("call_" and 24 hex digits)."""
-        usable = wanted is not None and wanted.strip() and clean_text(wanted) == wanted
-        if wanted is None or not usable or wanted in self._known or wanted in self._given:
+        wanted = wanted or ""
+        usable = wanted.strip() and clean_text(wanted) == wanted
+        if not usable or wanted in self._known or wanted in self._given:
             wanted = "call_" + secrets.token_hex(12)
         self._given.add(wanted)
         return wanted

@@ -49,7 +49,7 @@ def priced(message: AssistantMessage) -> AssistantMessage:
 
 
 def returnable(item: dict[str, Any], provider: str, *needed: str) -> dict[str, Any]:
-    """A part that only the vendor understands, if it can go back: with a type, and with texts in the fields `needed`.
+    """A part that only the vendor understands, if it can go back: UTF-8, of a named type, texts in the fields `needed`.
 
     Raises `ProviderError` (`response`): what cannot go back would have every later request of the session refused.
     """
